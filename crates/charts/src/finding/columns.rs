@@ -2,7 +2,7 @@
 
 use chartdata::exhibit::{Bars, Columns3d};
 
-use super::amounts::{FACTOR, MILLISECONDS, amount, at, percent, quantity};
+use super::amounts::{FACTOR, MILLISECONDS, amount, at, pair, percent, quantity};
 
 /// None if there are fewer than two values.
 pub(super) fn finding(columns: &Columns3d) -> Option<String> {
@@ -35,11 +35,10 @@ pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
         (MILLISECONDS, _) => ("Response times", " ms".to_owned()),
         found => found,
     };
+    let (most, least) = pair(highest.0, lowest.0);
     Some(format!(
-        "{name}: highest {}{unit} ({}), lowest {}{unit} ({}){}",
-        amount(highest.0),
+        "{name}: highest {most}{unit} ({}), lowest {least}{unit} ({}){}",
         highest.1,
-        amount(lowest.0),
         lowest.1,
         apart(highest.0, lowest.0)
     ))

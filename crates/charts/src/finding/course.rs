@@ -1,7 +1,7 @@
 //! Describes the course of a curve: its start, its end, and the point after which it stays close to its final
 //! value.
 
-use super::amounts::{amount, moved, percent, quantity};
+use super::amounts::{amount, moved, pair, percent, quantity};
 
 /// Minimum number of points for a description.
 const FEWEST: usize = 4;
@@ -28,7 +28,8 @@ pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option
     let start = points[0].1;
     let all = || points.iter().map(|point| point.1);
     let (lowest, highest) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    if amount(lowest) == amount(highest) {
+    let between = pair(lowest, highest);
+    if between.0 == between.1 {
         return Some(format!("{label} stayed at {}{own_unit}", amount(level)));
     }
     if spread(&points) <= SMALL {
@@ -36,8 +37,8 @@ pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option
             "{label} stayed within {} of {}{own_unit}, between {} and {}{own_unit}",
             percent(spread(&points)),
             amount(level),
-            amount(lowest),
-            amount(highest)
+            between.0,
+            between.1
         ));
     }
     let end = spread(tail);
@@ -47,8 +48,8 @@ pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option
         format!(
             "started and ended near {}{own_unit}, between {} and {}{own_unit}",
             amount(level),
-            amount(lowest),
-            amount(highest)
+            between.0,
+            between.1
         )
     };
     if end > LEVEL {

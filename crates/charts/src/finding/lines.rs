@@ -1,9 +1,11 @@
 //! Findings for line charts, depending on what the chart shows.
 
 use chartdata::ReadingHint;
-use chartdata::exhibit::{GuideRole, Lines, Series};
+use chartdata::exhibit::{Axis, GuideRole, Lines, Scale, Series};
 
-use super::amounts::{MILLISECONDS, SMALLEST, amount, at, change, moved, percent, quantity};
+use super::amounts::{
+    MILLISECONDS, SMALLEST, amount, at, change, moved, pair, percent, quantity, unit_of, within,
+};
 use super::columns::extremes;
 use super::course;
 
@@ -63,7 +65,10 @@ fn label(lines: &Lines, series: &Series) -> String {
     match lines.series.len() {
         _ if label == MILLISECONDS => format!("{} ({label})", series.name),
         0 | 1 => label.clone(),
-        _ => format!("{}: {label}", series.name),
+        _ => match quantity(label) {
+            (name, unit) if unit.is_empty() => format!("{}: {}", series.name, within(name)),
+            (name, unit) => format!("{}: {} ({})", series.name, within(name), unit.trim_start()),
+        },
     }
 }
 
@@ -96,7 +101,7 @@ fn convergence(lines: &Lines) -> Option<String> {
         "From round {} to {}, {}{most} {}; {}",
         first.0,
         last.0,
-        if all.len() > 1 { &series.name } else { name },
+        if all.len() > 1 { series.name.clone() } else { within(name) },
         moved(first.1, last.1, &unit),
         match (all.len(), points.len().min(LAST_ROUNDS)) {
             (1, rounds) => format!("the last {rounds} rounds span {} of their mean", percent(widest)),
@@ -122,18 +127,25 @@ fn window(lines: &Lines) -> Option<String> {
     let range =
         values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
     Some(format!(
-        "In rounds {} to {}, the values span {} of their average of {} (limit 20 %), the fit {} (limit 10 %)",
+        "In rounds {} to {}, the values span {} of their average of {}{} (limit 20 %), the fit {} (limit 10 %)",
         mean.from.0,
         mean.to.0,
         percent(range / average),
         amount(average),
+        unit_of(&lines.y.label),
         percent((fit.to.1 - fit.from.1).abs() / average)
     ))
 }
 
+/// A position on an axis; sizes and counts of which each has a tick are written as on the tick.
+fn place(axis: &Axis, value: f64) -> String {
+    let text = amount(value);
+    if axis.scale == Scale::Log2 { text.replace(',', "") } else { text }
+}
+
 fn by_place(lines: &Lines) -> Option<String> {
     let named = |series: &Series| {
-        let name = |x: f64| format!("{}, {}", series.name, at(&lines.x.label, &amount(x)));
+        let name = |x: f64| format!("{}, {}", series.name, at(&lines.x.label, &place(&lines.x, x)));
         known(series).into_iter().map(|(x, y)| (y, name(x))).collect::<Vec<_>>()
     };
     let all: Vec<(f64, String)> = lines.series.iter().flat_map(named).collect();
@@ -151,11 +163,10 @@ fn rounds(lines: &Lines) -> Option<String> {
     let share = |range: (f64, f64)| range.1 / range.0 - 1.0;
     let most = places.iter().reduce(|a, b| if share(b.1) > share(a.1) { b } else { a })?;
     (lines.series.len() > 1).then(|| {
+        let (least, largest) = pair(most.1.0, most.1.1);
         format!(
-            "The rounds differ most at {}: {} to {} {}, {} apart",
-            at(&lines.x.label, &amount(most.0)),
-            amount(most.1.0),
-            amount(most.1.1),
+            "The rounds differ most at {}: {least} to {largest} {}, {} apart",
+            at(&lines.x.label, &place(&lines.x, most.0)),
             lines.y.label,
             percent(share(most.1))
         )
@@ -195,14 +206,17 @@ fn means(lines: &Lines) -> Option<String> {
     let all: Vec<(f64, String)> = names.into_iter().filter_map(mean).collect();
     let (name, unit) = quantity(&lines.y.label);
     // The names of the series say which response time it is.
-    let label =
-        if name == MILLISECONDS { "Means in ms".to_owned() } else { format!("Mean {}", lines.y.label) };
+    let label = match (name, unit.trim_start()) {
+        (MILLISECONDS, _) => "Means in ms".to_owned(),
+        (name, "") => format!("Mean {}", within(name)),
+        (name, unit) => format!("Mean {} ({unit})", within(name)),
+    };
     match all.as_slice() {
         [] => None,
         few if few.len() <= LISTED => {
             let listed: Vec<String> =
                 few.iter().map(|(mean, name)| format!("{name} {}{unit}", amount(*mean))).collect();
-            Some(format!("{label}: {}", listed.join(", ")))
+            Some(format!("{}: {}", quantity(&label).0, listed.join(", ")))
         }
         many => extremes(&label, many),
     }
@@ -215,13 +229,13 @@ fn peak(lines: &Lines) -> Option<String> {
     let (series, top) = tops.reduce(|best, other| if other.1.1 > best.1.1 { other } else { best })?;
     let near = known(series).into_iter().find(|point| point.1 >= NEARLY * top.1)?;
     let name = if lines.series.len() > 1 { format!(", {} at ", series.name) } else { " at ".into() };
+    let (x, (quantity, unit)) = (&lines.x, quantity(&lines.y.label));
     let reached =
-        if near.0 < top.0 { format!("; 95 % of that at {}", amount(near.0)) } else { String::new() };
+        if near.0 < top.0 { format!("; 95 % of that at {}", place(x, near.0)) } else { String::new() };
     Some(format!(
-        "{}: highest {}{name}{}{reached}",
-        lines.y.label,
+        "{quantity}: highest {}{unit}{name}{}{reached}",
         amount(top.1),
-        at(&lines.x.label, &amount(top.0))
+        at(&x.label, &place(x, top.0))
     ))
 }
 
@@ -235,8 +249,8 @@ fn from_first_to_last(lines: &Lines) -> Option<String> {
         format!(
             "{name} {} from {over} {} to {}{of}",
             moved(first.1, last.1, &unit),
-            amount(first.0),
-            amount(last.0)
+            place(&lines.x, first.0),
+            place(&lines.x, last.0)
         )
     })
 }
@@ -257,7 +271,7 @@ fn intensity(lines: &Lines) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chartdata::exhibit::{Axis, Guide, Scale};
+    use chartdata::exhibit::Guide;
 
     fn chart(reading: ReadingHint, series: &[(&str, &[f64])]) -> Lines {
         let axis = |label: &str| Axis { label: label.into(), scale: Scale::LinearFromZero };
@@ -291,7 +305,7 @@ mod tests {
     fn values_that_print_alike_do_not_rise_and_units_follow_their_values() {
         let mut lines = chart(ReadingHint::Convergence, &[("1024KiB", &[212.6, 212.61])]);
         lines.y.label = "MB/s".into();
-        assert!(finding(&lines).unwrap().starts_with("From round 1 to 2, MB/s stayed at 213;"));
+        assert!(finding(&lines).unwrap().starts_with("From round 1 to 2, throughput stayed at 213 MB/s;"));
         let mut lines = chart(ReadingHint::TimesByOutstanding, &[("ART", &[0.25, 100.0])]);
         lines.y.label = "ms".into();
         assert_eq!(
@@ -308,7 +322,7 @@ mod tests {
         lines.guides = vec![guide(GuideRole::Mean, 100.0, 100.0), guide(GuideRole::Fit, 95.0, 105.0)];
         assert_eq!(
             finding(&lines).unwrap(),
-            "In rounds 2 to 4, the values span 10 % of their average of 100 (limit 20 %), the fit 10 % (limit 10 %)"
+            "In rounds 2 to 4, the values span 10 % of their average of 100 IOPS (limit 20 %), the fit 10 % (limit 10 %)"
         );
     }
 
