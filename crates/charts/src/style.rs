@@ -27,8 +27,9 @@ pub(crate) const PALETTE: [&str; 8] =
     ["#1f6fb5", "#d3730a", "#2a9461", "#7b52ab", "#1397ac", "#c2478b", "#2b3f63", "#9c8412"];
 
 /// Colours of series that have an order, such as mixes from only writes to only reads: lightness rises with every step.
+/// The hue changes as well, because pages in dark mode invert the lightness, which makes dark colours pale.
 pub(crate) const RAMP: [&str; 7] =
-    ["#10096e", "#34108f", "#7526ad", "#a0249a", "#c23d83", "#cf5a4f", "#d5782a"];
+    ["#0a206e", "#1a3f45", "#0a653c", "#546c26", "#8f7800", "#b97230", "#f06b22"];
 
 pub(crate) const INK: &str = "#1c2430";
 pub(crate) const SOFT_INK: &str = "#55606e";
@@ -141,6 +142,28 @@ mod tests {
             for vision in VISION {
                 let apart = distance(seen(vision, pair[0]), seen(vision, pair[1]));
                 assert!(apart >= 14.0, "{pair:?}: {apart}");
+            }
+        }
+    }
+
+    /// A colour after the filter of pages in dark mode, `invert(.92) hue-rotate(180deg)`, in linear light.
+    fn turned(colour: &str) -> [f64; 3] {
+        let value = u32::from_str_radix(&colour[1..], 16).unwrap();
+        let [red, green, blue] =
+            [16, 8, 0].map(|shift| 0.92 - 0.84 * f64::from(value >> shift & 0xff) / 255.0);
+        let grey = 2.0 * (0.213 * red + 0.715 * green + 0.072 * blue);
+        let hex = [red, green, blue].map(|part| ((grey - part).clamp(0.0, 1.0) * 255.0).round() as u32);
+        light(&format!("#{:02x}{:02x}{:02x}", hex[0], hex[1], hex[2]))
+    }
+
+    #[test]
+    fn an_order_can_be_read_in_dark_mode() {
+        for (index, one) in RAMP.iter().enumerate() {
+            let contrast = (luminance(turned(one)) + 0.05) / (luminance(turned("#ffffff")) + 0.05);
+            assert!(contrast >= 4.5, "{one}: {contrast}");
+            for other in &RAMP[index + 1..] {
+                let apart = distance(perceived(turned(one)), perceived(turned(other)));
+                assert!(apart >= 20.0, "{one} {other}: {apart}");
             }
         }
     }
