@@ -231,8 +231,8 @@ fn lay_out(lines: &Lines, around: &Surroundings<'_>, size: Size) -> LinePlot {
         .fold(legend_width(lines, around), f64::max);
     let legend = if size.is_narrow() { 14.0 } else { widest_legend };
     let (left, right) = (44.0 + widest, size.width - legend);
-    let values = points(&above).map(|p| p.0).chain(intervals(&above));
-    let x = Ruler::of(lines.x.scale, values, ((right - left) / 30.0) as usize);
+    let values: Vec<f64> = points(&above).map(|p| p.0).chain(intervals(&above)).collect();
+    let x = Ruler::across(lines.x.scale, &values, ((right - left) / 30.0) as usize);
     // The label of a tick at the end of the axis extends beyond the plot by half its width.
     let half = x.ticks.last().map_or(0.0, |tick| text_width(&tick.label, TICK.size) / 2.0 + 2.0);
     LinePlot { left, top, right: right.min(size.width - half), bottom, x, y }

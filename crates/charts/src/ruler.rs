@@ -81,6 +81,20 @@ impl Ruler {
         }
     }
 
+    /// Like [`Ruler::of`], for a horizontal axis: its labels are beside each other, so its steps are 1, 2 or 5, which need
+    /// fewer digits than 2.5.
+    pub fn across(scale: Scale, values: &[f64], tick_count: usize) -> Self {
+        let found = Self::of(scale, values.iter().copied(), tick_count);
+        let is_quarter = |step: f64| (step / 10f64.powf(step.log10().floor()) - 2.5).abs() < 1e-6;
+        let is_even = matches!(scale, Scale::LinearFromZero | Scale::LinearZoomed | Scale::Fitted);
+        match found.ticks.as_slice() {
+            [first, second, ..] if is_even && is_quarter(second.value - first.value) => {
+                Self::of(scale, values.iter().copied(), tick_count / 2)
+            }
+            _ => found,
+        }
+    }
+
     /// Creates a linear axis that starts at zero and ends exactly at `high` instead of at a tick.
     pub fn ending_at(high: f64, tick_count: usize) -> Self {
         let rounded = Self::linear(0.0, high.max(0.0), tick_count);
