@@ -36,18 +36,47 @@ const UNITS: [&str; 27] = [
     "GiB", "TB", "TiB", "MB/s", "GB/s", "W", "J", "mJ", "°C", "IOPS/W",
 ];
 
-/// Escapes running text, and keeps numbers and their units on one line.
-pub fn escape_running(text: &str) -> String {
+/// Words that stay on the line of the number that follows.
+const COUNTED: [&str; 2] = ["TC", "QD"];
+
+/// Keeps numbers and their units on one line, and thread counts and queue depths with their names.
+pub fn bound(text: &str) -> String {
     let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')', '?']));
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut out = String::with_capacity(text.len() + 8);
-    for word in text.split(' ') {
-        if !out.is_empty() {
-            let is_bound = out.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word);
-            out.push(if is_bound { '\u{a0}' } else { ' ' });
+    let mut last = "";
+    for (index, word) in text.split(' ').enumerate() {
+        if index > 0 {
+            let is_measured = last.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word);
+            let is_counted = COUNTED.contains(&last.trim_start_matches('(')) && is_number(word);
+            out.push(if is_measured || is_counted { '\u{a0}' } else { ' ' });
         }
         out.push_str(word);
+        last = word;
     }
-    escape(&out)
+    out
+}
+
+/// Escapes running text for HTML. Numbers stay on one line with their units, and revisions, such as `PTS-C 1.1`, are not
+/// split at all.
+pub fn escape_running(text: &str) -> String {
+    let text = escape(&bound(text));
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find("PTS-") {
+        let is_after = |&(at, c): &(usize, char)| at > 5 && !c.is_ascii_digit() && c != '.';
+        let end = rest[start..].char_indices().find(is_after).map_or(rest.len(), |(at, _)| start + at);
+        let revision = rest[start..end].trim_end_matches('.');
+        let is_revision = revision.len() > 6 && matches!(revision.get(4..6), Some("C " | "E "));
+        out += &rest[..start];
+        out += &if is_revision {
+            format!("<span class=\"whole\">{revision}</span>")
+        } else {
+            revision.to_owned()
+        };
+        rest = &rest[start + revision.len()..];
+    }
+    out + rest
 }
 
 /// Escapes `text`, and lets lines break after the separators of lists, such as `mitigations=auto,nosmt`, that are too long
@@ -60,7 +89,8 @@ pub fn escape_breakable(text: &str) -> String {
         }
         word.split_inclusive(['=', ',', '_']).map(escape).collect::<Vec<_>>().join("<wbr>")
     };
-    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    let parts = |words: &str| words.split('\u{a0}').map(word).collect::<Vec<_>>().join("\u{a0}");
+    bound(text).split(' ').map(parts).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns at most `limit` characters of `text`; an ellipsis replaces the rest.
@@ -86,10 +116,21 @@ mod tests {
         let bound = "50\u{a0}% of the 4\u{a0}KiB I/Os take 0.04\u{a0}ms, 3 of 7 rounds at 12\u{a0}W.";
         assert_eq!(escape_running(text), bound);
         assert_eq!(escape_running("s < 3  s"), "s &lt; 3  s");
+        assert_eq!(escape_running("knee at TC 1 QD 8"), "knee at TC\u{a0}1 QD\u{a0}8");
     }
 
     #[test]
-    fn long_words_break_after_separators() {
+    fn revisions_are_not_split() {
+        let whole = |revision: &str| format!("<span class=\"whole\">{revision}</span>");
+        assert_eq!(escape_running("PTS-C 1.1: see"), whole("PTS-C 1.1") + ": see");
+        let text = escape_running("as in PTS-E 2.0. Not PTS-C, PTS-E 1.0");
+        assert_eq!(text, format!("as in {}. Not PTS-C, {}", whole("PTS-E 2.0"), whole("PTS-E 1.0")));
+        assert_eq!(escape_running("PTS-"), "PTS-");
+    }
+
+    #[test]
+    fn long_words_break_after_separators_and_amounts_do_not() {
+        assert_eq!(escape_breakable("(3,840,755,982,336 B)"), "(3,840,755,982,336\u{a0}B)");
         let text = "ro mitigations=auto,no_guest<host /dev/disk/by-id/nvme_eui.0025388b";
         assert_eq!(
             escape_breakable(text),

@@ -159,8 +159,8 @@ impl Fonts {
         face.pixels(face.units(text), style.size)
     }
 
-    /// Breaks `text` into lines of at most `width` pixels, at spaces, or inside words that are wider than a
-    /// line.
+    /// Breaks `text` into lines of at most `width` pixels, at spaces that are not no-break spaces, or inside words that
+    /// are wider than a line.
     pub fn wrap(&self, text: &str, style: Style, width: f64) -> Vec<String> {
         let text = self.printable(text, style);
         let face = self.face(style);
@@ -168,7 +168,10 @@ impl Fonts {
         let space = face.units(" ");
         let mut lines = Vec::new();
         let (mut line, mut taken) = (String::new(), 0);
-        for word in text.split(' ').filter(|word| !word.is_empty()) {
+        // Bound words are parted after all if they are wider than a line.
+        let parted = |words: &str| if fits(face.units(words)) { '\0' } else { '\u{a0}' };
+        let words = text.split(' ').flat_map(|words| words.split(parted(words)));
+        for word in words.filter(|word| !word.is_empty()) {
             let units = face.units(word);
             let before = if line.is_empty() { 0 } else { taken + space };
             if fits(before + units) {
@@ -194,7 +197,8 @@ impl Fonts {
             }
         }
         lines.push(line);
-        lines
+        // Bound words are on one line now; readers who search or copy the text expect a plain space.
+        lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
     }
 
     /// Fits `text` on one line: reduces the font size to no less than 70 %, then truncates with an ellipsis.

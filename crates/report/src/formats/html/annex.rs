@@ -41,7 +41,8 @@ fn statement_and_supplement(document: &Document) -> String {
         return String::new();
     }
     let statement: String = document.conformance.iter().map(of_test).collect();
-    let statement = format!("<p>{}</p>\n{statement}", annexes::statement_introduction(document));
+    let statement =
+        format!("<p>{}</p>\n{statement}", escape_running(&annexes::statement_introduction(document)));
     let tests: String = document.supplements.iter().map(|test| supplement(document, test)).collect();
     let tables: String = document.drive_and_host.iter().map(text_table).collect();
     let supplement = format!(
@@ -124,8 +125,8 @@ fn row(clause: &Clause) -> String {
     format!(
         "<tr><th scope=\"row\">{}</th>{}{}<td class=\"verdict {}\" data-label=\"{verdict}\">{}</td>{}</tr>\n",
         escape(&clause.clause),
-        labelled(required, &escape(&clause.required)),
-        labelled(done, &escape(&clause.done)),
+        labelled(required, &escape_running(&clause.required)),
+        labelled(done, &escape_running(&clause.done)),
         class(clause.verdict),
         annexes::clause_verdict(clause),
         labelled(records, &annexes::clause_records(clause))

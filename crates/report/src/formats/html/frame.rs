@@ -9,7 +9,7 @@ use crate::pages::list::PageNumber;
 use crate::pages::test_summary::{SET_UP_HEADINGS, set_up_row};
 use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
-use charts::markup::{escape, escape_breakable, shortened};
+use charts::markup::{escape, escape_breakable, escape_running, shortened};
 
 /// Opens the element in which a wide table scrolls, so that the page does not. The element can be focused, so
 /// that the arrow keys scroll it.
@@ -47,7 +47,7 @@ pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String 
             MarkKind::Interrupted => "gap",
             MarkKind::Modified => "mod",
         };
-        format!("<p class=\"mark {class}\"><b>{}</b> {}</p>\n", escape(label), escape(&text))
+        format!("<p class=\"mark {class}\"><b>{}</b> {}</p>\n", escape(label), escape_running(&text))
     };
     let all: String = strips(document, outcome).into_iter().map(strip).collect();
     format!("<div class=\"marks\">{all}</div>\n")

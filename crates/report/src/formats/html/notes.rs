@@ -1,7 +1,7 @@
 //! The table of special notes.
 
 use crate::pages::notes::NoteRow;
-use charts::markup::escape;
+use charts::markup::{escape, escape_running};
 
 /// Returns the table of special notes; contains "None" if there are none.
 pub(super) fn table(rows: &[NoteRow]) -> String {
@@ -18,9 +18,9 @@ pub(super) fn table(rows: &[NoteRow]) -> String {
 
 fn row(NoteRow { item, notation, comments }: &NoteRow) -> String {
     let comments = match comments.as_slice() {
-        [one] => escape(one),
+        [one] => escape_running(one),
         many => {
-            let items: String = many.iter().map(|c| format!("<li>{}</li>", escape(c))).collect();
+            let items: String = many.iter().map(|c| format!("<li>{}</li>", escape_running(c))).collect();
             format!("<ul>{items}</ul>")
         }
     };

@@ -11,7 +11,7 @@ use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, STEADY_HEADINGS};
 use crate::pages::values::or_na;
 use crate::pages::{front, titles};
-use charts::markup::escape;
+use charts::markup::{escape, escape_running};
 
 /// Returns the summary of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -> String {
@@ -34,7 +34,7 @@ fn figures(outcome: &Outcome) -> String {
         let class = if test_summary::is_valid(outcome, figure) { "" } else { " class=\"doubtful\"" };
         format!(
             "<div{class}><span>{}</span><strong>{}</strong><span>{}</span></div>\n",
-            escape(&or_na(Some(&figure.name))),
+            escape_running(&or_na(Some(&figure.name))),
             escape(&test_summary::figure_value(figure)),
             escape(&or_na(Some(figure.unit.symbol())))
         )

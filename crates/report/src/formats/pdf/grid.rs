@@ -2,6 +2,7 @@
 
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 
+use charts::markup::bound;
 use print::fonts::{Fonts, Style, ink, soft};
 use print::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
@@ -93,7 +94,7 @@ pub(super) fn height_of(
 ) -> f64 {
     let lines = |(_, width, cell): (f64, f64, &TableCell)| {
         let style = of(style, cell);
-        fonts.wrap(&cell.text, style, width - 2.0 * PAD.0).len() as f64 * leading(style)
+        fonts.wrap(&bound(&cell.text), style, width - 2.0 * PAD.0).len() as f64 * leading(style)
     };
     let text_height = placed(0.0, widths, row).into_iter().map(lines).fold(0.0, f64::max);
     (text_height + 2.0 * PAD.1).max(row_height)
@@ -128,7 +129,7 @@ fn placed<'f>(x: f64, widths: &[f64], row: &'f [TableCell]) -> Vec<(f64, f64, &'
 
 fn draw_cell(sheet: &mut Sheet<'_>, area: Area, cell: &TableCell, style: Style) {
     let room = area.width - 2.0 * PAD.0;
-    let lines = sheet.fonts.wrap(&cell.text, style, room);
+    let lines = sheet.fonts.wrap(&bound(&cell.text), style, room);
     let height = lines.len() as f64 * leading(style);
     let top = area.y + (area.height - height) / 2.0;
     for (index, line) in lines.iter().enumerate() {
@@ -150,7 +151,7 @@ pub(super) fn facts(
     let mut top = y;
     for (label, value) in items {
         sheet.text((x, top + size), label_width - 6.0, label, soft(size), Align::Left);
-        top += sheet.paragraph((x + label_width, top), width - label_width, value, ink(size).bold());
+        top += sheet.paragraph((x + label_width, top), width - label_width, &bound(value), ink(size).bold());
     }
     top - y
 }
