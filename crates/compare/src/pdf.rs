@@ -2,7 +2,7 @@
 
 use charts::Size;
 use pts::exhibit::{Exhibit, Facts, Table};
-use report::parts::{Block, ColumnAlign, ColumnCell, cell_text, of_blocks};
+use report::parts::{Block, ColumnAlign, ColumnCell, of_blocks, row_texts};
 
 use crate::authored::Authored;
 use crate::candidate::Candidate;
@@ -348,8 +348,8 @@ fn headers(comparison: &Comparison) -> Vec<Block> {
 }
 
 fn table(caption: &str, table: &Table) -> Block {
-    let cells = |row: &pts::exhibit::Row| {
-        let cells = row.cells.iter().map(|cell| unbroken(&cell_text(cell, table.decimals)));
+    let cells = |(index, row): (usize, &pts::exhibit::Row)| {
+        let cells = row_texts(table, index).into_iter().map(|text| unbroken(&text));
         std::iter::once(row.name.clone()).chain(cells).map(ColumnCell::from).collect()
     };
     Block::Columns {
@@ -357,7 +357,7 @@ fn table(caption: &str, table: &Table) -> Block {
         align: ColumnAlign::Right,
         keep: 1,
         head: std::iter::once(table.row_heading.clone()).chain(table.columns.iter().cloned()).collect(),
-        rows: table.rows.iter().map(cells).collect(),
+        rows: table.rows.iter().enumerate().map(cells).collect(),
     }
 }
 

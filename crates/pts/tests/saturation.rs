@@ -35,7 +35,7 @@ fn minutes_of_random_writes_until_four_capacities_are_written() {
     assert_eq!((outcome.converged, outcome.header.convergence.to_string().as_str()), (None, "N/A"));
     assert_eq!(outcome.stop, None);
     assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: the required amount was written"]);
-    assert_eq!(outcome.header.length.as_deref(), Some("1 h 20 min 400 GB"));
+    assert_eq!(outcome.header.length.as_deref(), Some("1 h 20 min, 400 GB"));
     assert!(outcome.modified.is_empty());
     let ending = outcome.ending.expect("several conditions");
     assert_eq!(ending.required, "4 x capacity written, or 24 h, whichever comes first");
@@ -193,7 +193,7 @@ fn length_and_amount_replace_rounds() {
         };
         chosen("pts-c-1.0", wsat, &mut Fake::new(|_, _| 22_000)).header.length
     };
-    assert_eq!(length(4, 2).as_deref(), Some("2 h 648.8 GB"));
+    assert_eq!(length(4, 2).as_deref(), Some("2 h, 648.8 GB"));
     let mut failing = Fake::new(|_, _| 1_000);
     failing.fail_after_cells = Some(0);
     assert_eq!(run("pts-e-1.0", &mut failing).header.length, None, "no minute is complete");

@@ -9,7 +9,7 @@ pub use crate::formats::html::shell::Shell;
 pub use crate::formats::pdf::flow::{Block, ColumnAlign};
 pub use crate::formats::pdf::grid::ColumnCell;
 pub use crate::formats::pdf::of_blocks;
-pub use crate::pages::cells::{cell_text, has_host_limited, has_marks};
+pub use crate::pages::cells::{has_host_limited, has_marks, row_texts};
 pub use crate::pages::remarks::host_limited_chart;
 pub use crate::pages::test_summary::is_valid_figure;
 pub use crate::pages::values::{absent, capacity, number, tool};

@@ -2,7 +2,7 @@
 
 use charts::markup::escape;
 use pts::exhibit::{Facts, Table};
-use report::parts::{Better, Figure, cell_text};
+use report::parts::{Better, Figure, row_texts};
 use stdx::text::slug;
 
 use crate::candidate::Candidate;
@@ -81,12 +81,10 @@ pub(super) fn list(facts: &Facts) -> String {
 pub(super) fn table(table: &Table) -> String {
     let head: String =
         table.columns.iter().map(|name| format!("<th class=\"n\">{}</th>", escape(name))).collect();
-    let row = |row: &pts::exhibit::Row| {
-        let cells: String = row
-            .cells
-            .iter()
-            .map(|cell| format!("<td class=\"n\">{}</td>", escape(&cell_text(cell, table.decimals))))
-            .collect();
+    let row = |(index, row): (usize, &pts::exhibit::Row)| {
+        let cells = row_texts(table, index);
+        let cells: String =
+            cells.iter().map(|text| format!("<td class=\"n\">{}</td>", escape(text))).collect();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
@@ -94,6 +92,6 @@ pub(super) fn table(table: &Table) -> String {
         escape(&table.heading),
         escape(&table.column_heading),
         escape(&table.row_heading),
-        table.rows.iter().map(row).collect::<String>()
+        table.rows.iter().enumerate().map(row).collect::<String>()
     )
 }

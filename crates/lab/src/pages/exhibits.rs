@@ -145,10 +145,12 @@ fn table(table: &Table) -> Markup {
                     tr { th { (table.row_heading) } @for column in &table.columns { th.number { (column) } } }
                 }
                 tbody {
-                    @for row in &table.rows {
+                    @for (index, row) in table.rows.iter().enumerate() {
                         tr {
                             th scope="row" { (row.name) }
-                            @for cell in &row.cells { td.number { (self::cell(cell, table.decimals)) } }
+                            @for (column, cell) in row.cells.iter().enumerate() {
+                                td.number { (self::cell(cell, table.decimals_at(index, column))) }
+                            }
                         }
                     }
                 }

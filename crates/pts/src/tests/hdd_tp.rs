@@ -31,7 +31,7 @@ pub const TEST: Test = Test {
     about: "hard disks: sequential reads and writes of 1024 and 4 KiB in 128 zones, no purge (as TKperf; not PTS)",
     run: |context, bench| zones::run(&SWEEP, context, bench),
     cells_per_round: LARGE.len() as u32,
-    round_name: "round",
+    round_name: "zone visit",
     timeline: false,
     fixed_rounds: Some(2 * ZONES),
     tracked_unit: None,

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use pts::exhibit::{Cell, Table};
+use pts::exhibit::Table;
 use pts::host_limit::{LEGEND, MARK};
 
-use crate::pages::cells::{cell_text, has_host_limited};
+use crate::pages::cells::{has_host_limited, row_texts};
 
 /// Default terminal width; table lines are not longer than that if the columns allow it.
 const TERMINAL_COLUMNS: usize = 80;
@@ -63,9 +63,9 @@ pub fn text_table(table: &Table) -> String {
 
 impl<'a> Grid<'a> {
     fn of(table: &'a Table) -> Self {
-        let texts = |cells: &[Cell]| cells.iter().map(|cell| cell_text(cell, table.decimals)).collect();
+        let rows = table.rows.iter().enumerate();
         let rows: Vec<(&str, Vec<String>)> =
-            table.rows.iter().map(|row| (row.name.as_str(), texts(&row.cells))).collect();
+            rows.map(|(index, row)| (row.name.as_str(), row_texts(table, index))).collect();
         let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(table.columns.len());
         let width_of = |column: usize| {
             let cells = rows.iter().filter_map(|(_, cells)| cells.get(column)).map(|cell| width(cell));

@@ -120,20 +120,21 @@ fn numbers(
     for (column, name) in table.columns.iter().enumerate() {
         sheet.write_with_format(row, column as u16 + 1, name.as_str(), &bold())?;
     }
-    for line in &table.rows {
+    for (index, line) in table.rows.iter().enumerate() {
         row += 1;
         match line.name.parse::<f64>() {
             Ok(number) => sheet.write_number(row, 0, number)?,
             Err(_) => sheet.write_string(row, 0, &line.name)?,
         };
         for (column, cell) in line.cells.iter().enumerate() {
+            let decimals = table.decimals_at(index, column);
             let column = column as u16 + 1;
             match cell {
                 Cell::Value(value) if value.is_finite() => {
-                    sheet.write_with_format(row, column, *value, &shown(number(table.decimals)))?
+                    sheet.write_with_format(row, column, *value, &shown(number(decimals)))?
                 }
                 Cell::HostLimited(value) if value.is_finite() => {
-                    sheet.write_with_format(row, column, *value, &shown(limited(table.decimals)))?
+                    sheet.write_with_format(row, column, *value, &shown(limited(decimals)))?
                 }
                 Cell::Value(_) | Cell::HostLimited(_) => sheet.write_string(row, column, "n/a")?,
                 Cell::Absent(why) => sheet.write_string(row, column, why)?,

@@ -5,8 +5,7 @@ use pts::host_limit::marked;
 use stdx::units::grouped;
 
 /// Returns the text of a cell.
-#[must_use]
-pub fn cell_text(cell: &Cell, decimals: usize) -> String {
+fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {
             marked(grouped(*value, decimals), matches!(cell, Cell::HostLimited(_)))
@@ -15,6 +14,13 @@ pub fn cell_text(cell: &Cell, decimals: usize) -> String {
         Cell::Absent(why) if why.is_empty() => "-".into(),
         Cell::Absent(why) => why.clone(),
     }
+}
+
+/// Returns the texts of a table's row, counted from 0.
+#[must_use]
+pub fn row_texts(table: &Table, row: usize) -> Vec<String> {
+    let cells = table.rows.get(row).map_or(&[][..], |row| &row.cells);
+    cells.iter().enumerate().map(|(column, cell)| cell_text(cell, table.decimals_at(row, column))).collect()
 }
 
 /// Returns whether any cell of `table` is host-limited.

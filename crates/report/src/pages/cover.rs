@@ -248,7 +248,7 @@ fn sentence(document: &Document) -> String {
     let (figures, state) = if steady.is_empty() { (unjudged, "") } else { (steady, " in steady state") };
     let parts: Vec<String> = figures
         .iter()
-        .map(|figure| format!("{} {} {}", figure.name, figure_value(figure), figure.unit.symbol()))
+        .map(|figure| format!("{} {} ({})", figure_value(figure), figure.unit.symbol(), figure.name))
         .collect();
     match parts.as_slice() {
         [] => format!("{device} has no complete steady-state result in this run."),

@@ -50,7 +50,12 @@ pub(crate) fn summary_kind(document: &Document) -> &'static str {
 
 /// Returns the PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
 pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
-    format!("{} {} ({}) - {kind}", document.profile.class, outcome.title, outcome.header.requirement)
+    let (class, title) = (document.profile.class, &outcome.title);
+    let requirement = outcome.header.requirement;
+    if title.split(' ').any(|word| word == class) {
+        return format!("{title} ({requirement}) - {kind}");
+    }
+    format!("{class} {title} ({requirement}) - {kind}")
 }
 
 /// Returns the title of the whole document.

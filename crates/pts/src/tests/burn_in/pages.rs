@@ -1,6 +1,6 @@
 //! Pages of the burn-in: the verdict, and the throughput over time.
 
-use stdx::units::{amount_base10, span};
+use stdx::units::{amount_base10, grouped, span};
 
 use super::answers::{BurnInAnswers, CELLS_PER_HOUR, Part};
 use super::load::{CELL_MINUTES, DEMAND};
@@ -97,7 +97,7 @@ fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
         ("Load", answers.load.name().to_owned()),
         ("Data written", amount_base10(sum(answers, |part| part.written_bytes))),
         ("Data read", amount_base10(sum(answers, |part| part.read_bytes))),
-        ("Blocks checked", answers.checked_blocks().to_string()),
+        ("Blocks checked", grouped(answers.checked_blocks() as f64, 0)),
         ("Blocks wrong", sum(answers, |part| part.verified.wrong_blocks).to_string()),
     ];
     let facts = Facts {

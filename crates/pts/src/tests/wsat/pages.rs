@@ -115,7 +115,7 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
         (hours, 0) => format!("{hours} h"),
         (hours, minutes) => format!("{hours} h {minutes} min"),
     };
-    (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
+    (!answers.minutes.is_empty()).then(|| format!("{time}, {}", amount_base10(answers.written_bytes)))
 }
 
 /// Returns the test's end conditions, and the condition that was met.

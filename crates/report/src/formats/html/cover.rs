@@ -12,6 +12,8 @@ use crate::pages::titles;
 
 /// Size of the charts: their text remains legible when two of them share a row.
 const PICTURE: Size = Size { width: 620.0, height: 330.0 };
+/// Size of a chart that has a row for itself.
+const WIDE_PICTURE: Size = Size { width: 1047.0, height: 260.0 };
 
 /// Address of the cover within the report.
 pub(super) const ADDRESS: &str = "cover";
@@ -21,7 +23,8 @@ pub(super) fn page(document: &Document) -> String {
     let cover = cover(document);
     let headlines: String = cover.headlines.iter().map(|headline| pill(headline, "p")).collect();
     let figures: String = cover.figures.iter().map(figure).collect();
-    let doubts: String = cover.doubts.iter().map(|doubt| format!("<li>{}</li>", escape(doubt))).collect();
+    let doubts: String =
+        cover.doubts.iter().map(|doubt| format!("<li>{}</li>", escape_running(doubt))).collect();
     let doubts = if doubts.is_empty() { doubts } else { format!("<ul class=\"doubts\">{doubts}</ul>\n") };
     format!(
         "<article class=\"sheet cover\" id=\"{ADDRESS}\">\n{}<header><h1>{}</h1><div class=\"pills\">{headlines}</div></header>\n\
@@ -54,7 +57,7 @@ fn figure(CardFigure { name, value, unit, note, is_valid }: &CardFigure) -> Stri
     let class = if *is_valid { "" } else { " class=\"doubtful\"" };
     format!(
         "<div{class}><span>{}</span><strong>{}</strong><span>{}</span><small>{}</small></div>\n",
-        escape(name),
+        escape_running(name),
         escape(value),
         escape(unit),
         escape(note)
@@ -62,8 +65,9 @@ fn figure(CardFigure { name, value, unit, note, is_valid }: &CardFigure) -> Stri
 }
 
 fn pictures(cover: &Cover<'_>) -> String {
+    let size = if cover.pictures.len() == 1 { WIDE_PICTURE } else { PICTURE };
     let figure = |(exhibit, title): &(&_, String)| {
-        let svg = charts::picture(exhibit, title, PICTURE)?;
+        let svg = charts::picture(exhibit, title, size)?;
         let narrow = narrow(charts::narrow_picture(exhibit, title));
         Some(format!("<figure><figcaption>{}</figcaption>{svg}{narrow}</figure>", escape(title)))
     };

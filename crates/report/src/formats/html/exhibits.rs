@@ -6,7 +6,7 @@ use pts::profile::Edition;
 
 use super::frame::{SCROLLER, banners, facts, folded, sheet};
 use crate::document::contents::Document;
-use crate::pages::cells::{cell_text, is_of_maps, is_of_tables};
+use crate::pages::cells::{is_of_maps, is_of_tables, row_texts};
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
@@ -120,12 +120,12 @@ pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
 pub(super) fn numbers(table: &Table) -> String {
     let columns: String =
         table.columns.iter().map(|c| format!("<th scope=\"col\">{}</th>", escape(c))).collect();
-    let cell = |cell: &Cell| {
+    let cell = |(cell, text): (&Cell, String)| {
         let class = if matches!(cell, Cell::Absent(_)) { " class=\"absent\"" } else { "" };
-        format!("<td{class}>{}</td>", escape(&cell_text(cell, table.decimals)))
+        format!("<td{class}>{}</td>", escape(&text))
     };
-    let row = |row: &pts::exhibit::Row| {
-        let cells: String = row.cells.iter().map(cell).collect();
+    let row = |(index, row): (usize, &pts::exhibit::Row)| {
+        let cells: String = row.cells.iter().zip(row_texts(table, index)).map(cell).collect();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
@@ -136,7 +136,7 @@ pub(super) fn numbers(table: &Table) -> String {
         escape(&table.row_heading),
         table.columns.len().max(1),
         escape(&table.column_heading),
-        table.rows.iter().map(row).collect::<String>()
+        table.rows.iter().enumerate().map(row).collect::<String>()
     )
 }
 

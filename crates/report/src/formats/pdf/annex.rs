@@ -9,7 +9,7 @@ use crate::facts::drive_and_host::TextTable;
 use crate::facts::supplement::workload_table::WorkloadTable;
 use crate::facts::supplement::{Supplement, percentiles};
 use crate::pages::annexes;
-use crate::pages::cells::cell_text;
+use crate::pages::cells::row_texts;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
 use crate::pages::titles;
@@ -154,16 +154,15 @@ fn page_beyond(page: &Page) -> Vec<Block> {
 /// Returns a table of numbers. All columns are equally wide, except for the column of names, which is twice as
 /// wide.
 fn numbers(page: &Page, table: &Table) -> Block {
-    let row = |row: &Row| {
-        let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));
-        std::iter::once(row.name.clone()).chain(cells).collect()
+    let row = |(index, row): (usize, &Row)| {
+        std::iter::once(row.name.clone()).chain(row_texts(table, index)).collect()
     };
     let columns = table.columns.iter();
     Block::Numbers {
         caption: format!("{}: {}, by {}", page.title, table.heading, table.column_heading),
         shares: std::iter::once(2.0).chain(columns.clone().map(|_| 1.0)).collect(),
         head: std::iter::once(&table.row_heading).chain(columns).cloned().collect(),
-        rows: table.rows.iter().map(row).collect(),
+        rows: table.rows.iter().enumerate().map(row).collect(),
     }
 }
 

@@ -4,13 +4,13 @@ use std::num::NonZeroU16;
 
 use krilla::tagging::Tag;
 use pts::Outcome;
-use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
+use pts::exhibit::{Exhibit, Facts, Page, Table};
 use pts::profile::Edition;
 
 use super::grid::{PAD, TableCell, facts, label_width, table};
 use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
-use crate::pages::cells::{cell_text, is_of_maps, is_of_tables};
+use crate::pages::cells::{is_of_maps, is_of_tables, row_texts};
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
@@ -18,6 +18,7 @@ use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::or_na;
 use charts::Size;
+use charts::markup::bound;
 use print::fonts::{Fonts, Style, ink, soft};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 
@@ -29,6 +30,11 @@ const LEAST_RESPONSE_TIMES: f64 = 230.0;
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
+/// Distance between two rows of tables, and between the last one and the remarks.
+const TABLE_GAP: f64 = 10.0;
+/// Height of a row of numbers if the page has room.
+const NATURAL_ROW: f64 = 30.0;
+const LINE_OF_REMARK: f64 = 17.0;
 /// Usual height of the caption under a chart, which contains the finding and explains how to read the chart.
 const CAPTION: f64 = 29.0;
 const LINE_OF_CAPTION: f64 = 14.5;
@@ -49,15 +55,37 @@ pub(super) fn page(
     sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
         sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
     });
-    let mut bottom = BOTTOM - 4.0;
-    for remark in remarks(outcome, page).iter().rev() {
-        bottom -= 17.0;
-        sheet.text((SIDE, bottom + 12.0), ROOM, remark, soft(11.0), Align::Middle);
-    }
-    let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
+    let remarks = remarks(outcome, page);
+    let lines: Vec<String> =
+        remarks.iter().flat_map(|remark| sheet.fonts.wrap(&bound(remark), soft(11.0), ROOM)).collect();
+    let room = BOTTOM - 4.0 - LINE_OF_REMARK * lines.len() as f64 - y - 22.0;
+    // Remarks are at the foot of a page with charts, which fill it, and directly below tables.
+    let height = natural_height_of_page(page).map_or(room, |height| height.min(room));
+    let area = Area::new(SIDE, y + 22.0, ROOM, height);
     exhibits(sheet, page, has_valid_results(outcome), area)?;
-    watermark(sheet, document, area);
+    watermark(sheet, document, Area { height: room, ..area });
+    for (index, line) in lines.iter().enumerate() {
+        let baseline = area.y + height + 12.0 + LINE_OF_REMARK * index as f64;
+        sheet.text((SIDE, baseline), ROOM, line, soft(11.0), Align::Middle);
+    }
     Ok(())
+}
+
+/// Returns the height of a page without charts; None if a chart fills the page.
+fn natural_height_of_page(page: &Page) -> Option<f64> {
+    let heights = page.exhibits.iter().map(|exhibit| match exhibit {
+        Exhibit::Table(_) | Exhibit::Facts(_) => Some(natural_height(exhibit)),
+        _ => None,
+    });
+    let heights: Vec<f64> = heights.collect::<Option<_>>()?;
+    let all = if is_of_tables(page) {
+        let rows = heights.chunks(2).map(|pair| pair.iter().copied().fold(0.0, f64::max));
+        // All rows are equally high.
+        rows.clone().fold(0.0, f64::max) * rows.len() as f64
+    } else {
+        heights.iter().sum()
+    };
+    Some(all + TABLE_GAP * heights.len() as f64)
 }
 
 fn header(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outcome, index: usize, y: f64) -> f64 {
@@ -192,13 +220,15 @@ fn caption(fonts: &Fonts, chart: &Exhibit, width: f64) -> Vec<(String, Style)> {
     let sentence = chart.reading().map(|reading| (charts::sentence(reading).to_owned(), soft(10.5)));
     let texts = finding.into_iter().chain(sentence);
     texts
-        .flat_map(|(text, style)| fonts.wrap(&text, style, width).into_iter().map(move |line| (line, style)))
+        .flat_map(|(text, style)| {
+            fonts.wrap(&bound(&text), style, width).into_iter().map(move |line| (line, style))
+        })
         .collect()
 }
 
 fn natural_height(exhibit: &Exhibit) -> f64 {
     match exhibit {
-        Exhibit::Table(table) => 24.0 + 30.0 * (table.rows.len() + 2) as f64,
+        Exhibit::Table(table) => 24.0 + NATURAL_ROW * (table.rows.len() + 2) as f64,
         Exhibit::Facts(facts) => 26.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
         _ => 0.0,
     }
@@ -206,10 +236,11 @@ fn natural_height(exhibit: &Exhibit) -> f64 {
 
 fn side_by_side(sheet: &mut Sheet<'_>, tables: &[&Table], is_valid: bool, area: Area) {
     let rows = tables.len().div_ceil(2);
-    let (width, height) = ((area.width - 14.0) / 2.0, (area.height - 10.0 * (rows - 1) as f64) / rows as f64);
+    let (width, height) =
+        ((area.width - 14.0) / 2.0, (area.height - TABLE_GAP * (rows - 1) as f64) / rows as f64);
     for (index, table) in tables.iter().enumerate() {
         let x = area.x + (width + 14.0) * (index % 2) as f64;
-        let y = area.y + (height + 10.0) * (index / 2) as f64;
+        let y = area.y + (height + TABLE_GAP) * (index / 2) as f64;
         numbers(sheet, table, is_valid, Area::new(x, y, width, height));
     }
 }
@@ -217,7 +248,7 @@ fn side_by_side(sheet: &mut Sheet<'_>, tables: &[&Table], is_valid: bool, area: 
 /// Returns the largest font size up to `size` at which no number or column heading wraps, because there is no
 /// space for a second line.
 fn unbroken(sheet: &Sheet<'_>, data: &Table, size: f64, column_width: f64) -> f64 {
-    let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
+    let cells = (0..data.rows.len()).flat_map(|row| row_texts(data, row));
     let texts = cells.chain(data.columns.iter().cloned());
     let widest = texts.map(|text| sheet.fonts.width(&text, ink(size).bold())).fold(1.0, f64::max);
     (size * ((column_width - 2.0 * PAD.0) / widest).min(1.0)).max(SMALLEST)
@@ -244,9 +275,9 @@ fn numbers(sheet: &mut Sheet<'_>, data: &Table, is_valid: bool, area: Area) {
         vec![head(""), head(&data.column_heading).over(columns)],
         std::iter::once(head(&data.row_heading)).chain(data.columns.iter().map(|c| head(c))).collect(),
     ];
-    for line in &data.rows {
-        let cell = |cell: &Cell| TableCell::new(cell_text(cell, data.decimals)).align(Align::Right);
-        rows.push(std::iter::once(head(&line.name)).chain(line.cells.iter().map(cell)).collect());
+    for (index, line) in data.rows.iter().enumerate() {
+        let cells = row_texts(data, index).into_iter().map(|text| TableCell::new(text).align(Align::Right));
+        rows.push(std::iter::once(head(&line.name)).chain(cells).collect());
     }
     let style = if is_valid { ink(size) } else { soft(size) };
     table(sheet, (area.x, y + 22.0), &widths, &rows, (style, row));

@@ -16,6 +16,8 @@ use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet,
 
 /// Size of a chart in its own units.
 const PICTURE: Size = Size { width: 620.0, height: 330.0 };
+/// Width of a chart that has the page for itself.
+const WIDE: f64 = 1047.0;
 const GAP: f64 = 10.0;
 
 /// Draws the cover of `document`.
@@ -107,7 +109,8 @@ fn pictures(sheet: &mut Sheet<'_>, cover: &Cover<'_>, area: Area) -> Result<(), 
     let count = cover.pictures.len().max(1) as f64;
     let width = (area.width - GAP * (count - 1.0)) / count;
     for (index, (exhibit, title)) in cover.pictures.iter().enumerate() {
-        let Some(svg) = charts::picture(exhibit, title, PICTURE) else { continue };
+        let size = if cover.pictures.len() == 1 { Size { width: WIDE, ..PICTURE } } else { PICTURE };
+        let Some(svg) = charts::picture(exhibit, title, size) else { continue };
         let x = area.x + (width + GAP) * index as f64;
         sheet.text((x, area.y + 11.0), width, title, ink(11.0).bold(), Align::Middle);
         sheet.picture(&svg, title, Area::new(x, area.y + 16.0, width, area.height - 16.0), Align::Middle)?;

@@ -330,30 +330,35 @@ fn facts_wide(sheet: &mut Sheet<'_>, y: f64, items: &[(&str, String)]) -> f64 {
     at - y
 }
 
-/// Draws key figures in rows of up to six; returns the lower edge.
+/// Draws key figures in rows of up to six; returns the lower edge. Several rows are lower, so that the notes below them
+/// remain on the page.
 fn figures(sheet: &mut Sheet<'_>, outcome: &Outcome, y: f64) -> f64 {
     const IN_ROW: usize = 6;
     const GAP: f64 = 12.0;
+    let (height, baselines, size) = match outcome.key_figures.len() {
+        0..=IN_ROW => (82.0, [21.0, 53.0, 72.0], 31.0),
+        _ => (62.0, [16.0, 39.0, 55.0], 22.0),
+    };
     let count = outcome.key_figures.len();
     let columns = count.div_ceil(count.div_ceil(IN_ROW).max(1)).max(1);
     let width = (ROOM - GAP * (columns - 1) as f64) / columns as f64;
     for (index, figure) in outcome.key_figures.iter().enumerate() {
         let x = SIDE + (width + GAP) * (index % columns) as f64;
-        let top = y + 92.0 * (index / columns) as f64;
+        let top = y + (height + 10.0) * (index / columns) as f64;
         let is_valid = test_summary::is_valid(outcome, figure);
-        sheet.frame(Area::new(x, top, width, 82.0), LINE);
+        sheet.frame(Area::new(x, top, width, height), LINE);
         if is_valid {
             sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
         }
         let line = |sheet: &mut Sheet<'_>, down: f64, text: &str, style: Style| {
             sheet.text((x + 14.0, top + down), width - 28.0, text, style, Align::Left);
         };
-        line(sheet, 21.0, &or_na(Some(&figure.name)), soft(12.0));
-        let style = if is_valid { ink(31.0).bold() } else { soft(31.0) };
-        line(sheet, 53.0, &test_summary::figure_value(figure), style);
-        line(sheet, 72.0, &or_na(Some(figure.unit.symbol())), soft(12.0));
+        line(sheet, baselines[0], &or_na(Some(&figure.name)), soft(12.0));
+        let style = if is_valid { ink(size).bold() } else { soft(size) };
+        line(sheet, baselines[1], &test_summary::figure_value(figure), style);
+        line(sheet, baselines[2], &or_na(Some(figure.unit.symbol())), soft(12.0));
     }
-    let below = y + 92.0 * count.div_ceil(columns) as f64;
+    let below = y + (height + 10.0) * count.div_ceil(columns) as f64;
     let Some(legend) = figures_legend(outcome) else { return below };
     sheet.text((SIDE, below + 5.0), ROOM, &legend, soft(11.0), Align::Middle);
     below + 12.0
