@@ -232,12 +232,12 @@ impl Table {
     }
 
     /// Returns the decimal places of the number in a row and a column. In a table of several units, those that a small
-    /// number needs, such as a ratio, would suggest a precision that rates and shares do not have.
+    /// number needs, such as a ratio, would suggest a precision that rates, shares and durations do not have.
     #[must_use]
     pub fn decimals_at(&self, row: usize, column: usize) -> usize {
         match (&self.units, self.unit(row, column)) {
             (Units::All(_), _) => self.decimals,
-            (_, "IOPS" | "MB/s" | "%") => self.decimals.min(1),
+            (_, "IOPS" | "MB/s" | "%" | "s" | "min") => self.decimals.min(1),
             _ => self.decimals,
         }
     }

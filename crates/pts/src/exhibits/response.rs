@@ -45,8 +45,8 @@ const PERCENTILES: [Percentile; 17] = [
 
 /// The median's index in `PERCENTILES`.
 const MEDIAN: usize = 6;
-/// Percentiles of 90 % and above characterise the tail.
-const TAIL_PPM: u32 = 100_000;
+/// The lowest percentile that is shown instead of maxima: the median says more than an empty chart.
+const LOWEST_PPM: u32 = 500_000;
 /// Indices of the percentiles drawn as vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
 /// Minimum number of I/Os beyond a percentile for it to be printed.
@@ -87,7 +87,7 @@ pub(crate) struct Tail(Option<Percentile>);
 impl Tail {
     /// Chooses the percentile for cells with at least `fewest_ios` I/Os each.
     pub fn of(fewest_ios: u64) -> Self {
-        let mut tail = PERCENTILES.iter().rev().take_while(|percentile| percentile.beyond_ppm <= TAIL_PPM);
+        let mut tail = PERCENTILES.iter().rev().take_while(|percentile| percentile.beyond_ppm <= LOWEST_PPM);
         Self(tail.find(|percentile| percentile.is_known_from(fewest_ios)).copied())
     }
 
@@ -272,7 +272,9 @@ mod tests {
     #[test]
     fn a_tail_is_the_highest_percentile_that_is_known() {
         for (ios, name) in [
-            (99, None),
+            (19, None),
+            (20, Some("50")),
+            (99, Some("80")),
             (100, Some("90")),
             (9_999, Some("99")),
             (10_000, Some("99.9")),
