@@ -93,6 +93,18 @@ impl Comparison {
         self.warnings.iter().map(|warning| warning.sentence(&self.runs))
     }
 
+    /// Returns whether the difference of a run rests on a figure that is not a valid result: its own, or that of the
+    /// baseline.
+    pub(crate) fn is_doubtful(&self, line: &Line, run: usize) -> bool {
+        line.differences[run].is_some() && [0, run].into_iter().any(|run| self.is_invalid(line, run))
+    }
+
+    /// Returns whether a run's figure has values, but is not a valid result.
+    pub(crate) fn is_invalid(&self, line: &Line, run: usize) -> bool {
+        let is_invalid = |figure: &Figure| !figure.values.is_empty() && !self.runs[run].is_valid(figure);
+        line.figures[run].as_ref().is_some_and(is_invalid)
+    }
+
     /// Looks up a line by key.
     #[must_use]
     pub fn line(&self, key: &str) -> Option<&Line> {

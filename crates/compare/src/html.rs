@@ -150,7 +150,6 @@ fn headers(comparison: &Comparison) -> String {
         )
     };
     let all: String = comparison.runs.iter().enumerate().map(device).collect();
-    let labels: String =
-        sections::labels(&comparison.runs).iter().map(|label| parts::remark(label)).collect();
+    let labels = parts::labels(&comparison.runs);
     format!("<section class=\"headers\"><h2>The devices</h2>\n<div>{all}</div>\n{labels}</section>\n")
 }

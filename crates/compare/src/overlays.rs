@@ -63,10 +63,10 @@ pub(crate) fn named(runs: &[Candidate], index: usize) -> String {
     format!("{} {}", letter(index), runs[index].name)
 }
 
-/// Returns whether the lines of a chart are results, which can be overlaid. Charts over rounds and charts with guides
-/// show the approach to steady state.
+/// Returns whether the lines of a chart are results, which can be overlaid. Charts over rounds, of several rounds, and
+/// with guides show the approach to steady state.
 pub(crate) fn is_result(lines: &Lines) -> bool {
-    lines.guides.is_empty() && lines.x.scale != Scale::Rounds
+    lines.guides.is_empty() && lines.x.scale != Scale::Rounds && lines.reading != ReadingHint::Rounds
 }
 
 /// Returns one overlay for each series that at least two of the charts of `test` have, by name; a single series needs

@@ -35,7 +35,7 @@ const FOOTER: usize = 120;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to A, with the 95 % confidence interval in parentheses: Welch's \
                        interval for the logarithm of the ratio of the two means. If that interval contains zero, the \
-                       difference is within noise.";
+                       difference is within noise. Pale: a test is not steady or not complete.";
 const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
                             not valid results: their test is not steady or not complete.";
 
@@ -151,7 +151,7 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
         let head = lines.iter().flat_map(|line| [format!("{} ({})", line.name, line.unit), "vs. A".into()]);
         let row = |run: usize| {
             let cells =
-                lines.iter().flat_map(|line| [value(comparison, line, run), against(line, run).into()]);
+                lines.iter().flat_map(|line| [value(comparison, line, run), against(comparison, line, run)]);
             std::iter::once(marked(&comparison.runs, run).into()).chain(cells).collect()
         };
         blocks.push(Block::Columns {
@@ -175,13 +175,15 @@ fn value(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
     }
 }
 
-/// Returns the difference from the baseline; lines may break only between its parts.
-fn against(line: &Line, run: usize) -> String {
-    match &line.differences[run] {
+/// Returns the difference from the baseline; lines may break only between its parts. It is pale if it rests on a figure
+/// that is not a valid result.
+fn against(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
+    let text = match &line.differences[run] {
         None if run == 0 => "baseline".into(),
         None => "n/a".into(),
         Some(found) => parts(found).iter().map(|part| unbroken(part)).collect::<Vec<_>>().join(" "),
-    }
+    };
+    ColumnCell { text, pale: comparison.is_doubtful(line, run) }
 }
 
 /// Returns all differences of selected figures.
@@ -189,13 +191,14 @@ fn matrix(comparison: &Comparison) -> Vec<Block> {
     let lines = || comparison.lines.iter().filter(|line| line.selected);
     let row = |run: usize| {
         let cell = |line: &Line| match &line.differences[run] {
-            Some(found) => {
-                format!("{} {}", unbroken(&percent(found)), unbroken(found.finding.word()))
-            }
-            None => against(line, run),
+            Some(found) => ColumnCell {
+                text: format!("{} {}", unbroken(&percent(found)), unbroken(found.finding.word())),
+                pale: comparison.is_doubtful(line, run),
+            },
+            None => against(comparison, line, run),
         };
-        let cells = std::iter::once(unbroken(&named(&comparison.runs, run))).chain(lines().map(cell));
-        cells.map(ColumnCell::from).collect()
+        let name = unbroken(&named(&comparison.runs, run)).into();
+        std::iter::once(name).chain(lines().map(cell)).collect()
     };
     vec![
         Block::Heading("Differences from A".into()),

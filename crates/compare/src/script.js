@@ -17,7 +17,8 @@
     const run = /\br(\d+)\b/.exec(cell.className)[1];
     const [count, mean, variance] = cell.dataset.sample.split(" ");
     const of = (samples[cell.dataset.figure] ??= {});
-    of[run] = { count: +count, mean: +mean, ofMean: variance ? variance / count : null };
+    const isDoubtful = cell.classList.contains("doubtful");
+    of[run] = { count: +count, mean: +mean, ofMean: variance ? variance / count : null, isDoubtful };
   }
   const less = new Set();
   for (const cell of all("td.n[data-figure]")) if (cell.dataset.better === "less") less.add(cell.dataset.figure);
@@ -69,7 +70,8 @@
       const found = run === base ? null : difference(of[base], of[run], less.has(ofFigure));
       const parts = run === base ? ["baseline"] : found ? found.parts : ["n/a"];
       const shown = "short" in cell.dataset ? [parts[0].replace(":", "")] : parts;
-      cell.className = "difference " + (run === base ? "baseline" : (found?.finding ?? "none")) + " run r" + run;
+      const doubtful = found && (of[base].isDoubtful || of[run].isDoubtful) ? " doubtful" : "";
+      cell.className = "difference " + (run === base ? "baseline" : (found?.finding ?? "none")) + doubtful + " run r" + run;
       cell.replaceChildren();
       shown.forEach((part, index) => {
         const span = document.createElement("span");

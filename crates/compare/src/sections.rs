@@ -225,7 +225,11 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
 /// Says which axes were extended to match another run.
 fn rescaled(each: &[(usize, String, &Exhibit)]) -> Option<String> {
     let mut notes = Vec::new();
-    for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
+    // Bars are horizontal, so their values are on the x axis.
+    let is_horizontal = each.iter().any(|(_, _, exhibit)| matches!(exhibit, Exhibit::Bars(_)));
+    let values = if is_horizontal { "x" } else { "y" };
+    for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), (values, |e| extent(e).1)]
+    {
         let extents: Vec<(&str, f64)> =
             each.iter().filter_map(|(_, name, e)| Some((name.as_str(), extent(e)?))).collect();
         let Some(&(largest, limit)) = extents.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };

@@ -27,6 +27,8 @@ pub struct Summary {
     pub difference: Option<Difference>,
     /// Indices of the outliers.
     pub outliers: Vec<usize>,
+    /// Indices of the runs whose figure is included, but is not a valid result.
+    pub doubtful: Vec<usize>,
 }
 
 impl Comparison {
@@ -97,6 +99,7 @@ fn summary(comparison: &Comparison, line: &Line, group: &Group) -> Summary {
         interval: mean_interval(&sample(comparison, line, group)),
         difference: None,
         outliers: outliers(line, group),
+        doubtful: group.runs.iter().copied().filter(|run| comparison.is_invalid(line, *run)).collect(),
     }
 }
 
@@ -125,12 +128,21 @@ fn median(mut values: Vec<f64>) -> f64 {
     if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
 }
 
+/// Returns how many runs of a group are not valid results: ` (2 not valid)`; empty if all are.
+fn not_valid(summary: &Summary) -> String {
+    match summary.doubtful.len() {
+        0 => String::new(),
+        count => format!(" ({count} not valid)"),
+    }
+}
+
 /// How to read the statistics.
 pub(crate) const READING: &str = "The mean counts each drive once. Its 95 % confidence interval is calculated from \
                                   the means of the drives, or from the runs if there is one drive. Between drives \
                                   and between runs: standard deviation in percent of the mean. Outliers: runs whose \
                                   distance from the median exceeds 3.5 times the scaled median distance, in groups \
-                                  of at least five runs.";
+                                  of at least five runs. Not valid: runs whose test is not steady or not complete; \
+                                  their figures are included.";
 
 /// Headings of the columns after the name of the group.
 pub(crate) const HEAD: [&str; 7] =
@@ -150,7 +162,7 @@ pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> 
     };
     [
         summary.counts.0.to_string(),
-        summary.counts.1.to_string(),
+        format!("{}{}", summary.counts.1, not_valid(summary)),
         or_na(summary.mean.map(|mean| grouped(mean, decimals))),
         or_na(summary.interval.map(bounds)),
         share(summary.between_drives_percent),
@@ -173,7 +185,7 @@ pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
                 cells(comparison, line, &summary);
             out.push_str(&format!("  {}: mean {mean} ({interval})\n", group.name));
             let (drives, runs) = summary.counts;
-            let (drives, runs) = (count_of(drives, "drive"), count_of(runs, "run"));
+            let (drives, runs) = (count_of(drives, "drive"), count_of(runs, "run") + &not_valid(&summary));
             out.push_str(&format!("    {drives}, {runs}; standard deviation between drives "));
             out.push_str(&format!(
                 "{between_drives},\n    between runs {between_runs}; outliers: {outliers}\n"

@@ -9,6 +9,10 @@ const WIDTH: usize = 80;
 /// If there are more runs, each figure has one line per run.
 const IN_COLUMNS: usize = 2;
 
+/// Follows a difference that rests on a figure which is not a valid result.
+const NOT_VALID: &str = " !";
+const NOT_VALID_LEGEND: &str = "!: not a valid result, because a test is not steady or not complete\n";
+
 /// Returns the comparison as text: the selected figures, or all of them, then the warnings.
 #[must_use]
 pub fn text(comparison: &Comparison, all: bool) -> String {
@@ -34,6 +38,8 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         );
         out.push_str("by Welch's method for the logarithm of the ratio of the two means.\n");
     }
+    let is_doubtful = |line: &&&Line| (1..comparison.runs.len()).any(|run| comparison.is_doubtful(line, run));
+    out.extend(shown.iter().find(is_doubtful).map(|_| NOT_VALID_LEGEND));
     out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
     out.push_str(&statistics::text(comparison, all));
     if !comparison.warnings.is_empty() {
@@ -84,6 +90,8 @@ fn block(comparison: &Comparison, line: &Line) -> String {
             (Some(found), _) => difference(found),
             (None, _) => "n/a".to_owned(),
         };
+        let doubtful = if comparison.is_doubtful(line, *run) { NOT_VALID } else { "" };
+        let found = found + doubtful;
         let (letter, name, value) = (letter(*run), name(*run), value(*run));
         out.push_str(&format!("  {letter:<2} {name:<0$}  {value:>1$}  {found}\n", widths.0, widths.1));
     }
@@ -92,7 +100,7 @@ fn block(comparison: &Comparison, line: &Line) -> String {
 }
 
 fn columns(comparison: &Comparison, shown: &[&Line]) -> String {
-    let rows: Vec<Vec<String>> = shown.iter().map(|line| row(line)).collect();
+    let rows: Vec<Vec<String>> = shown.iter().map(|line| row(comparison, line)).collect();
     let head: Vec<String> = ["figure".to_owned(), "unit".into()]
         .into_iter()
         .chain((0..comparison.runs.len()).map(letter))
@@ -113,11 +121,13 @@ fn columns(comparison: &Comparison, shown: &[&Line]) -> String {
     std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
 }
 
-fn row(line: &Line) -> Vec<String> {
+fn row(comparison: &Comparison, line: &Line) -> Vec<String> {
     let decimals = decimals(line);
     let value = |figure: &Option<_>| figure.as_ref().and_then(|f| mean(f, decimals));
     let figures = line.figures.iter().map(|figure| value(figure).unwrap_or_else(|| "n/a".to_owned()));
-    let differences =
-        line.differences.iter().skip(1).map(|d| d.as_ref().map_or_else(|| "n/a".into(), difference));
+    let differences = line.differences.iter().enumerate().skip(1).map(|(run, found)| {
+        let doubtful = if comparison.is_doubtful(line, run) { NOT_VALID } else { "" };
+        found.as_ref().map_or_else(|| "n/a".into(), difference) + doubtful
+    });
     [line.name.clone(), line.unit.to_string()].into_iter().chain(figures).chain(differences).collect()
 }

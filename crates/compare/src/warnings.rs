@@ -88,7 +88,8 @@ pub(crate) fn warnings(runs: &[Candidate]) -> Vec<Warning> {
     warnings.extend(demands(runs));
     for property in PROPERTIES {
         let values: Vec<(usize, String)> = runs.iter().map(property.of).enumerate().collect();
-        if values.iter().any(|(_, value)| *value != values[0].1) {
+        let is_known = values.iter().any(|(_, value)| !is_placeholder(value));
+        if is_known && values.iter().any(|(_, value)| *value != values[0].1) {
             warnings.push(Warning::of(format!("{} {}", property.name, property.verb), values));
         }
     }
@@ -145,13 +146,22 @@ fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String
     fact(&candidate.document.run).cloned().unwrap_or_else(|| unknown(candidate))
 }
 
+/// Placeholder for a fact that a measured run lacks.
+const UNKNOWN: &str = "unknown";
+
 /// Returns the placeholder for a fact that neither the host nor the drive reports, or that an imported file does
 /// not contain.
 fn unknown(candidate: &Candidate) -> String {
     match candidate.document.run.origin {
         Some(_) => absent(&candidate.document).into(),
-        None => "unknown".into(),
+        None => UNKNOWN.into(),
     }
+}
+
+/// Returns whether `value` says only that the value is unknown. Such values differ by the kind of the run, which is no
+/// difference between the hosts or drives.
+fn is_placeholder(value: &str) -> bool {
+    [UNKNOWN, ABSENT].contains(&value)
 }
 
 /// Returns the kernel command line, without the words that differ between any two installations.

@@ -151,7 +151,10 @@ impl std::fmt::Display for TestCost {
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
             (false, _, Some((shortest, longest))) if shortest != longest => {
-                write!(f, " so far; expected {} to {}", cost(shortest), cost(longest))
+                let times = (span(shortest.duration_ns), span(longest.duration_ns));
+                let amounts = (amount_base10(shortest.written_bytes), amount_base10(longest.written_bytes));
+                write!(f, " so far; expected {} to {}", times.0, times.1)?;
+                write!(f, " and {} to {} written", amounts.0, amounts.1)
             }
             (false, _, Some((shortest, _))) => write!(f, " so far; expected {}", cost(shortest)),
             (false, ..) => write!(f, " so far"),
@@ -228,7 +231,7 @@ mod tests {
         );
         let cut = of(Some(range), expense(2, 2, 200), false);
         assert!(
-            cut.to_string().contains("so far; expected 5 h 00 min and 500 GB written to 1 d 01 h"),
+            cut.to_string().contains("so far; expected 5 h 00 min to 1 d 01 h and 500 GB to 2.5 TB written"),
             "{cut}"
         );
         let fixed = of(Some((expense(0, 22, 9), expense(0, 22, 9))), expense(0, 22, 8), true);

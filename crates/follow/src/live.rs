@@ -13,6 +13,25 @@ use stdx::units::{count_of, grouped, span};
 
 use crate::snapshot::Snapshot;
 
+/// The rounds of a test that has a fixed number of them instead of steady state, without a purge and
+/// preconditioning: the zones of a hard disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedRounds {
+    /// What a round is called.
+    pub name: &'static str,
+    /// Number of rounds.
+    pub count: u32,
+}
+
+impl FixedRounds {
+    /// Returns the rounds of `test`; None if another condition ends it.
+    #[must_use]
+    pub fn of(test: &str) -> Option<Self> {
+        let test = pts::Test::named(test).ok()?;
+        Some(Self { name: test.round_name, count: test.fixed_rounds? })
+    }
+}
+
 /// A part of a test or run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
@@ -112,8 +131,8 @@ impl<'a> Live<'a> {
         Self {
             sentence: sentence(snapshot, &phase, &variables),
             meaning: match phase {
-                Phase::Round { .. } if snapshot.standing == Standing::Running => {
-                    Some(window_sentence(&variables))
+                Phase::Round { ref test, .. } if snapshot.standing == Standing::Running => {
+                    Some(window_sentence(test, &variables))
                 }
                 _ => None,
             },
@@ -241,6 +260,10 @@ fn steps(file: &RunFile, entries: &[Entry], phase: &Phase) -> Vec<Step> {
             Phase::Preconditioning { .. } => 1,
             _ => 2,
         };
+        if FixedRounds::of(test).is_some() {
+            steps.push(Step { name: test.clone(), place });
+            continue;
+        }
         for (index, name) in ["purge", "preconditioning", "measurement"].into_iter().enumerate() {
             let place = match index.cmp(&at) {
                 std::cmp::Ordering::Less => Place::Done,
@@ -274,8 +297,11 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
             format!("{test}: preconditioning fills the drive before anything is measured.")
         }
         Phase::Round { test, round, cell, cells } => {
-            let place = format!("{test}: round {round}, cell {cell} of {cells}.");
-            format!("{place} {}", window_sentence(variables))
+            let place = match FixedRounds::of(test) {
+                Some(FixedRounds { name, count }) => format!("{name} {round} of {count}"),
+                None => format!("round {round}"),
+            };
+            format!("{test}: {place}, cell {cell} of {cells}. {}", window_sentence(test, variables))
         }
         Phase::Measuring { test, finished } => {
             format!("{test}: {} completed since the purge.", count_of(*finished, "workload"))
@@ -284,8 +310,11 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
     }
 }
 
-/// Returns why the test is not steady yet.
-fn window_sentence(variables: &[Variable]) -> String {
+/// Returns why the test is not steady yet, or that it does not have to be.
+fn window_sentence(test: &str, variables: &[Variable]) -> String {
+    if let Some(FixedRounds { name, count }) = FixedRounds::of(test).filter(|_| variables.is_empty()) {
+        return format!("The test consists of {}; it has no steady state.", count_of(count, name));
+    }
     let rounds = variables.iter().map(|variable| variable.values.len()).min().unwrap_or(0);
     let window = u32::try_from(WINDOW_ROUNDS).unwrap_or(u32::MAX);
     if rounds < WINDOW_ROUNDS {

@@ -191,8 +191,12 @@ fn drive(shown: &Shown, live: &Live<'_>, paint: Paint) -> Vec<Line<'static>> {
 
 fn written(shown: &Shown, live: &Live<'_>) -> String {
     let by_load = shown.present().and_then(|now| now.load_written_bytes).unwrap_or(0);
-    let written = amount_base10(live.written_bytes.saturating_add(by_load));
+    let bytes = live.written_bytes.saturating_add(by_load);
+    let written = amount_base10(bytes);
     match live.expected_written_bytes {
+        Some((_, longest)) if bytes > longest => {
+            format!("{written}, more than the estimated {}", amount_base10(longest))
+        }
         Some((shortest, longest)) if shortest == longest => {
             format!("{written} of {}", amount_base10(shortest))
         }

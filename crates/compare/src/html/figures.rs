@@ -2,7 +2,7 @@
 
 use charts::markup::escape;
 
-use super::parts::{difference_cell, marks, remark, run_class, value_cell};
+use super::parts::{difference_cell, labels, marks, remark, run_class, value_cell};
 use crate::comparison::{Comparison, Line};
 use crate::overlays::named;
 use crate::sections;
@@ -18,8 +18,8 @@ const READING: &str = "Mean over the rounds of the measurement window, with the 
                        Differences are relative to the baseline, with the 95 % confidence interval in \
                        parentheses: Welch's interval for the logarithm of the ratio of the two means. If that \
                        interval contains zero, the difference is within noise. Whiskers of bars are 95 % confidence \
-                       intervals of the mean; outlines and pale numbers are not valid results: \
-                       their test is not steady or not complete.";
+                       intervals of the mean; outlines and pale numbers are not valid results, \
+                       nor are differences in italics: a test is not steady or not complete.";
 
 /// Returns the index of a line in the comparison, which the script uses to find the figure.
 fn key(comparison: &Comparison, line: &Line) -> usize {
@@ -57,7 +57,7 @@ pub(super) fn selected(comparison: &Comparison) -> String {
     out.extend(
         Some(sections::marks(&comparison.runs)).filter(|text| !text.is_empty()).map(|text| remark(&text)),
     );
-    out.extend(sections::labels(&comparison.runs).iter().map(|label| remark(label)));
+    out.push_str(&labels(&comparison.runs));
     out + &matrix(comparison, &groups)
 }
 
@@ -84,7 +84,7 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
                 let (key, name) = (key(comparison, line), escape(&format!("{} ({})", line.name, line.unit)));
                 let figure = line.figures[run].as_ref();
                 let value = value_cell(&comparison.runs, (run, &name), key, figure, decimals(line));
-                value + &difference_cell((run, ""), key, line.differences[run].as_ref(), false)
+                value + &difference_cell(comparison, line, (run, ""), key, false)
             })
             .collect();
         format!(
@@ -108,7 +108,7 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
     format!(
         "<section><h2>Differences from <span class=\"base\">A</span></h2>\n{tables}\
          <p class=\"remark\">Green: better beyond noise. Red: worse beyond noise. Grey: within noise, or with unknown \
-         spread.</p>\n</section>\n"
+         spread. Italic: a test is not steady or not complete.</p>\n</section>\n"
     )
 }
 
@@ -119,7 +119,7 @@ fn matrix_of(comparison: &Comparison, lines: &[&Line]) -> String {
             .iter()
             .map(|line| {
                 let name = escape(&line.name);
-                difference_cell((run, &name), key(comparison, line), line.differences[run].as_ref(), true)
+                difference_cell(comparison, line, (run, &name), key(comparison, line), true)
             })
             .collect();
         format!(
@@ -217,6 +217,6 @@ pub(super) fn every(comparison: &Comparison) -> String {
         crowd(comparison.runs.len()),
         lines().map(row).collect::<String>(),
         legend.iter().map(|text| remark(text)).collect::<String>(),
-        sections::labels(&comparison.runs).iter().map(|label| remark(label)).collect::<String>()
+        labels(&comparison.runs)
     )
 }

@@ -6,7 +6,9 @@ use report::parts::{Better, Figure, row_texts};
 use stdx::text::slug;
 
 use crate::candidate::Candidate;
-use crate::noise::{Difference, Sample};
+use crate::comparison::{Comparison, Line};
+use crate::noise::Sample;
+use crate::sections;
 use crate::wording::{mean_and_spread, parts};
 
 /// Classes of all elements that belong to a run; the script finds them by class.
@@ -21,6 +23,15 @@ pub(super) fn marks(run: &Candidate) -> String {
 
 pub(super) fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
+}
+
+/// Returns one sentence with the labels of all runs that are not Plateau measurements of a drive; empty if there are
+/// none.
+pub(super) fn labels(runs: &[Candidate]) -> String {
+    match sections::labels(runs).join("; ") {
+        none if none.is_empty() => none,
+        labels => remark(&labels),
+    }
 }
 
 /// Returns a figure of a run; `key` identifies the figure for the script. A figure that is not a valid result
@@ -50,12 +61,14 @@ pub(super) fn value_cell(
 
 /// Returns the difference between a run and the baseline; only the percentage if `is_short`.
 pub(super) fn difference_cell(
+    comparison: &Comparison,
+    line: &Line,
     (run, of): (usize, &str),
     key: usize,
-    found: Option<&Difference>,
     is_short: bool,
 ) -> String {
-    let (class, parts) = match found {
+    let doubtful = if comparison.is_doubtful(line, run) { " doubtful" } else { "" };
+    let (class, parts) = match line.differences[run].as_ref() {
         None if run == 0 => ("baseline".to_owned(), vec!["baseline".to_owned()]),
         None => ("none".to_owned(), vec!["n/a".to_owned()]),
         Some(found) => (slug(found.finding.word()), parts(found)),
@@ -64,7 +77,7 @@ pub(super) fn difference_cell(
     let parts: Vec<String> = shown.iter().map(|part| format!("<span>{part}</span>")).collect();
     let short = if is_short { " data-short" } else { "" };
     format!(
-        "<td class=\"difference {class} {}\" data-of=\"{of}\" data-run=\"{run}\" data-of-figure=\"{key}\"{short}>{}</td>",
+        "<td class=\"difference {class}{doubtful} {}\" data-of=\"{of}\" data-run=\"{run}\" data-of-figure=\"{key}\"{short}>{}</td>",
         run_class(run),
         parts.join(" ")
     )

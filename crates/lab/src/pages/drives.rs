@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use stdx::units::{amount_base10, grouped};
 
 use super::edition::{Edition, link};
-use super::frame::{Page, badge, figure, host_limited, marks, moment, problem};
+use super::frame::{Page, badge, brief, figure, host_limited, marks, moment, problem};
 use super::sparkline::sparkline;
 use crate::app::{Answer, App, Call, Device};
 use crate::drives::{Drive, History, Measured, drives};
@@ -55,8 +55,8 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
     let latest = &drive.runs[0];
     html! {
         tr {
-            th scope="row" { a href=(edition.drive(&drive.id)) { (drive.id) } }
-            td { (drive.model()) }
+            th scope="row" { a href=(edition.drive(&drive.id)) { (brief(&drive.id)) } }
+            td { (brief(drive.model())) }
             td.number { @if latest.file.target.capacity_bytes > 0 { (amount_base10(latest.file.target.capacity_bytes)) } }
             td.number data-label="runs" { (drive.runs.len()) }
             td.date { (moment(latest.file.created)) }

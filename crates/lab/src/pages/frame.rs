@@ -56,6 +56,15 @@ pub fn problem(title: &str, text: &str) -> Markup {
     Page { title, section: "", follows: None, edition: Edition::Server, content }.html()
 }
 
+/// Maximum number of characters of a name in a list.
+const NAME_CHARACTERS: usize = 100;
+
+/// Returns a name for a list. Names come from devices, files and other hosts; the page of the run or drive has the whole
+/// name.
+pub fn brief(name: &str) -> String {
+    charts::markup::shortened(name, NAME_CHARACTERS)
+}
+
 /// The state of a run as a coloured word; the colour conveys no additional information.
 pub fn badge(state: &State) -> Markup {
     html! { span class={ "badge " (state.word()) } { (state.word()) } }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use maud::{Markup, html};
 
 use super::edition::{Edition, files, link};
-use super::frame::{Page, age, badge, figure, marks, moment};
+use super::frame::{Page, age, badge, brief, figure, marks, moment};
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Listing, Row, State};
 use crate::order::Order;
@@ -143,7 +143,7 @@ fn card(row: &Row) -> Markup {
     html! {
         a.card href=(format!("/runs/{}", row.file.id)) {
             span { (badge(&row.state)) " " b { (row.file.tests.join(", ")) } }
-            span { (row.file.target_line()) }
+            span { (brief(&row.file.target_line())) }
             span.soft {
                 "running for " (age(row.file.created, now))
                 @if let Some(last) = row.last_record { "; last record " (age(last, now)) " ago" }
@@ -309,8 +309,8 @@ fn line(row: &Row, edition: Edition) -> Markup {
                 td.tick { input type="checkbox" name="run" value=(file.id) aria-label=(format!("Compare {}", file.id)); }
             }
             th scope="row" {
-                a href=(edition.run(&file.id)) { (labels.name.as_deref().unwrap_or(&file.id)) }
-                @for tag in &labels.tags { " " span.tag { (tag) } }
+                a href=(edition.run(&file.id)) { (brief(labels.name.as_deref().unwrap_or(&file.id))) }
+                @for tag in &labels.tags { " " span.tag { (brief(tag)) } }
             }
             td.date { (moment(file.created)) }
             td { (file.tests.join(", ")) br; span.soft { (file.profile) } }
@@ -318,7 +318,7 @@ fn line(row: &Row, edition: Edition) -> Markup {
                 (badge(&row.state)) " " (marks(row))
                 @if let State::Unreadable(why) = &row.state { span.soft { (why) } }
             }
-            td { a href=(edition.drive(&row.drive())) { (file.target_line()) } }
+            td { a href=(edition.drive(&row.drive())) { (brief(&file.target_line())) } }
             td { @for each in row.figures.iter().take(FIGURES) { (figure(each)) " " } }
         }
     }

@@ -9,7 +9,8 @@ use crate::live::Variable;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 62.0;
+/// Wide enough for the larger labels of narrow windows.
+const LEFT: f64 = 74.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 26.0;

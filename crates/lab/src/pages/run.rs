@@ -24,7 +24,7 @@ use super::timeline::{self, Source};
 use crate::app::{Answer, App, Call};
 use crate::assets;
 use crate::catalogue::State;
-use crate::live::{Live, Place, Variable, estimate_text};
+use crate::live::{FixedRounds, Live, Place, Variable, estimate_text};
 use crate::parts::Part;
 use crate::snapshot::Snapshot;
 
@@ -174,21 +174,27 @@ fn strip(live: &Live<'_>) -> Markup {
     // Earlier rounds are merged into one part so that all parts fit.
     let first = round.map_or(1, |(round, _)| round.saturating_sub(MOST_ROUNDS).max(1));
     let expected = live.variables.iter().map(|variable| variable.forecast).max().flatten();
+    let fixed = live.phase.test().and_then(FixedRounds::of);
+    let name = fixed.map_or("round", |fixed| fixed.name);
     html! {
         ol.strip aria-label="Progress of the run" {
             @for step in &live.steps {
                 @match (step.place, round) {
                     (Place::Now, Some((round, share))) => {
-                        @if first > 1 { li.done { "rounds 1 to " (first - 1) span.hidden { ", completed" } } }
+                        @if first > 1 { li.done { (name) "s 1 to " (first - 1) span.hidden { ", completed" } } }
                         @for done in first..round { li.done { (done) span.hidden { ", completed" } } }
                         li.now {
                             progress max="1" value=(format!("{share:.3}")) {}
-                            span { "round " (round) } span.hidden { ", in progress" }
+                            span { (name) " " (round) } span.hidden { ", in progress" }
                         }
                         @for ahead in round.saturating_add(1)..=expected.unwrap_or(0).min(round.saturating_add(MOST_AHEAD)) {
                             li.ahead { (ahead) "?" span.hidden { ", expected" } }
                         }
-                        @if expected.is_none() { li.ahead { "further rounds?" } }
+                        @match fixed {
+                            Some(fixed) if round < fixed.count => li.ahead { "until " (fixed.count) span.hidden { ", not started" } },
+                            None if expected.is_none() => li.ahead { "further rounds?" },
+                            _ => {}
+                        }
                     }
                     (Place::Done, _) => li.done { (step.name) span.hidden { ", completed" } },
                     (Place::Now, None) => li.now { span { (step.name) } span.hidden { ", in progress" } },
@@ -223,7 +229,11 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
                 (one("Written by completed loads", html! {
                     (amount_base10(live.written_bytes))
                     @if let Some((shortest, longest)) = live.expected_written_bytes {
-                        span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }
+                        @if live.written_bytes > longest {
+                            span.soft { ", more than the estimated " (amount_base10(longest)) }
+                        } @else {
+                            span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }
+                        }
                     }
                 }))
             }
@@ -265,7 +275,7 @@ fn window(live: &Live<'_>) -> Markup {
                 section.box {
                     h2 { "Tracking variable " (worst.name) ", by round" }
                     (plot::rounds(worst, measuring))
-                    p.soft { "Shaded: mean of the window \u{b1} 10 %. Dashed: fitted line. Dotted: forecast." }
+                    p.soft { "Shaded: mean of the window \u{b1} 10 %. Dashed: fitted line. Dotted: extrapolation." }
                 }
                 section.box {
                     h2 { "Steady-state criterion" }

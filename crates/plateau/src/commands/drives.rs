@@ -36,6 +36,11 @@ fn document(drive: &Drive) -> Value {
     })
 }
 
+/// Formats the capacity; the file of an imported run may lack it.
+fn capacity(bytes: u64) -> String {
+    if bytes == 0 { "n/a".into() } else { amount_base10(bytes) }
+}
+
 fn row(drive: &Drive) -> [String; 7] {
     let label = match (drive.simulated.is_some(), &*drive.kind) {
         (true, _) => "SIMULATED ",
@@ -47,7 +52,7 @@ fn row(drive: &Drive) -> [String; 7] {
         drive.drive.clone(),
         format!("{label}{model}"),
         drive.firmware.join(", "),
-        amount_base10(drive.capacity_bytes),
+        capacity(drive.capacity_bytes),
         drive.runs.to_string(),
         drive.last_run_created.strftime("%Y-%m-%d %H:%M").to_string(),
         drive.last_run.clone(),

@@ -1,6 +1,6 @@
 //! The current activity of the run, or its last activity.
 
-use follow::live::Live;
+use follow::live::{FixedRounds, Live};
 use ratatui::text::{Line, Span};
 use record::{LivePhase, LiveSecond, Segment};
 use stdx::units::{grouped, span};
@@ -65,7 +65,11 @@ fn phase(now: &record::Live, of_rounds: &str) -> String {
         Some(LivePhase::Load) => now.cell.map_or("load".into(), |load| format!("load {load}")),
         Some(LivePhase::Cell) => {
             let of = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
-            format!("round {}{of_rounds}, cell {} of {}", of(now.round), of(now.cell), of(now.cells))
+            let (round, cell) = (of(now.round), format!("cell {} of {}", of(now.cell), of(now.cells)));
+            match now.test.as_deref().and_then(FixedRounds::of) {
+                Some(FixedRounds { name, count }) => format!("{name} {round} of {count}, {cell}"),
+                None => format!("round {round}{of_rounds}, {cell}"),
+            }
         }
     };
     format!("{test}{phase}")

@@ -26,6 +26,8 @@ const SHRINKS_BY: f64 = 0.15;
 const AFTER_TABLE: f64 = 8.0;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
+/// Maximum height of the rows of a table that is never split, such as eight block sizes.
+const SMALL_TABLE: f64 = 180.0;
 
 /// Alignment of the text in columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +202,9 @@ fn leads(pieces: &[Piece]) -> Vec<bool> {
     let mut leads = vec![false; pieces.len()];
     for (index, piece) in pieces.iter().enumerate() {
         leads[index] = match piece {
-            Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
+            Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) => true,
+            // What follows describes the last of several pictures as well as the others.
+            Piece::Picture { .. } => !matches!(pieces.get(index + 1), Some(Piece::Picture { .. })),
             Piece::Pictures(_) => is_text(pieces, index + 1),
             Piece::Rows { .. } => false,
             Piece::Text(_) => {
@@ -293,16 +297,19 @@ fn slices(
         0 => TableCell::heading(cell.text),
         _ => TableCell { pale: cell.pale, ..TableCell::new(cell.text).align(align) },
     };
+    let rows: Vec<Vec<TableCell>> =
+        rows.into_iter().map(|row| row.into_iter().enumerate().map(cell).collect()).collect();
+    let whole: f64 = rows.iter().map(|row| height_of(fonts, widths, row, (TEXT, ROW))).sum();
+    let most = if whole <= SMALL_TABLE { SMALL_TABLE } else { SLICE };
     let mut all: Vec<Vec<Vec<TableCell>>> = Vec::new();
     let mut left = 0.0;
     for row in rows {
-        let row: Vec<TableCell> = row.into_iter().enumerate().map(cell).collect();
         let height = height_of(fonts, widths, &row, (TEXT, ROW));
         match all.last_mut().filter(|_| height <= left) {
             Some(slice) => slice.push(row),
             None => {
                 all.push(vec![row]);
-                left = SLICE;
+                left = most;
             }
         }
         left -= height;
