@@ -228,6 +228,22 @@ impl Canvas {
         );
     }
 
+    /// Draws a value and, after a gap that suits any font, its unit.
+    pub fn text_with_unit(&mut self, at: Point, value: (&str, Lettering), unit: (&str, Lettering)) {
+        self.text(at, value.0, value.1);
+        if unit.0.is_empty() {
+            return;
+        }
+        self.out.truncate(self.out.len() - "</text>".len());
+        let (size, gap) = (number(unit.1.size), number(unit.1.size * 0.4));
+        let _ = write!(
+            self.out,
+            "<tspan dx=\"{gap}\" font-size=\"{size}\" font-weight=\"400\" fill=\"{}\">{}</tspan></text>",
+            unit.1.colour,
+            escape(unit.0)
+        );
+    }
+
     /// Draws a group with `hint` as its tooltip.
     pub fn hinted(&mut self, hint: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g><title>{}</title>", escape(hint));

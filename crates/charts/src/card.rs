@@ -1,6 +1,6 @@
 //! A card shows the result of a run as one picture to share, together with all its caveats.
 
-use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
+use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width, widest_text};
 use crate::markup::shortened;
 use crate::style::Size;
 
@@ -252,9 +252,11 @@ fn figures(
         let strong =
             if figure.is_valid { strong.bold().colour(colours.ink) } else { strong.colour(colours.soft) };
         let baseline = y + tall * share;
-        canvas.text((x + 12.0, baseline), &figure.value, strong);
-        let after = x + 12.0 + text_width(&figure.value, letters) * 1.16 + 4.0;
-        canvas.text((after, baseline), &figure.unit, soft(letters * 0.48));
+        canvas.text_with_unit(
+            (x + 12.0, baseline),
+            (&figure.value, strong),
+            (&figure.unit, soft(letters * 0.48)),
+        );
         canvas.text((x + 12.0, y + tall - 12.0), &fitted(&figure.note, 15.0, room), soft(15.0));
     }
 }
@@ -264,8 +266,11 @@ fn figures(
 pub fn badge(left: &str, right: &str, tone: Tone) -> String {
     const LETTERS: f64 = 11.0;
     const TALL: f64 = 20.0;
-    let wide = |text: &str| text_width(text, LETTERS) + 14.0;
-    let (a, b) = (wide(left), wide(right));
+    /// Bold letters are wider than others.
+    const BOLD: f64 = 1.08;
+    // The font is unknown, and no letter may touch the edge of the badge.
+    let wide = |text: &str| widest_text(text, LETTERS) + 14.0;
+    let (a, b) = (wide(left), widest_text(right, LETTERS) * BOLD + 14.0);
     let size = Size { width: a + b, height: TALL };
     let label = format!("{left}: {right}");
     let mut canvas = Canvas::scaled(size, size, &label, &label, None);

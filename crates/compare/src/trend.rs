@@ -238,7 +238,7 @@ impl Trend {
             .then(|| format!("* {} may reflect the host instead of the drive", count_of(limited, "value")));
         let unsteady = self.points.iter().filter(|point| point.state == "unsteady").count();
         let unsteady =
-            (unsteady > 0).then(|| format!("{} did not reach steady state", count_of(unsteady, "run")));
+            (unsteady > 0).then(|| format!("! {} did not reach steady state", count_of(unsteady, "run")));
         [simulated, differ, limited, unsteady].into_iter().flatten().collect()
     }
 
@@ -312,13 +312,14 @@ impl Trend {
                 || "-".to_owned(),
                 |(low, high)| format!("{} to {}", Self::number(low), Self::number(high)),
             );
-            let mark = if point.host_limited { "*" } else { "" };
+            let limited = if point.host_limited { "*" } else { "" };
+            let unsteady = if point.state == "unsteady" { "!" } else { "" };
             [
                 point.run.clone(),
                 point.created.strftime("%Y-%m-%d %H:%M").to_string(),
                 point.drive.clone(),
                 point.firmware.clone().unwrap_or_else(|| "-".into()),
-                format!("{}{mark}", Self::number(point.value)),
+                format!("{}{limited}{unsteady}", Self::number(point.value)),
                 interval,
             ]
         };

@@ -9,7 +9,7 @@ use report::parts::Shell;
 use crate::trend::{Point, Trend};
 
 const STYLE: &str = "\
-    main { max-width: 1180px; margin: 0 auto; padding: 24px 20px 48px; font-size: 15px; }\n\
+    main { max-width: 1180px; margin: 0 auto; padding: 24px 20px 48px; font-size: 15px; background: #fff; }\n\
     h1 { font-size: 24px; overflow-wrap: anywhere; }\n\
     figure { margin: 14px 0; }\n\
     figure svg { width: 100%; height: auto; display: block; }\n\
@@ -66,7 +66,8 @@ fn table(trend: &Trend) -> String {
 /// Returns the values over time: one line per drive, or per firmware revision if there is one drive.
 fn chart(trend: &Trend) -> Option<Exhibit> {
     let first = trend.points.first()?.created;
-    let days = trend.days();
+    let (unit, per_day) = time_unit(trend.days().last().copied().unwrap_or(0.0));
+    let times: Vec<f64> = trend.days().iter().map(|day| day * per_day).collect();
     let is_one_drive = trend.drives().len() == 1;
     let name = |point: &Point| match (is_one_drive, &point.firmware) {
         (true, Some(firmware)) => format!("firmware {firmware}"),
@@ -74,17 +75,17 @@ fn chart(trend: &Trend) -> Option<Exhibit> {
         (false, _) => point.drive.clone(),
     };
     let mut series: Vec<Series> = Vec::new();
-    for (point, day) in trend.points.iter().zip(&days) {
+    for (point, time) in trend.points.iter().zip(&times) {
         let name = name(point);
         match series.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.points.push((*day, point.value)),
-            None => series.push(Series { name, points: vec![(*day, point.value)] }),
+            Some(series) => series.points.push((*time, point.value)),
+            None => series.push(Series { name, points: vec![(*time, point.value)] }),
         }
     }
-    let x = format!("Days since {} (UTC)", first.strftime("%Y-%m-%d %H:%M"));
+    let x = format!("{unit} since {} (UTC)", first.strftime("%Y-%m-%d %H:%M"));
     let (x, y) = ((&*x, Scale::LinearFromZero), (&*trend.unit, Scale::LinearZoomed));
     let mut lines = Lines::plain(ReadingHint::Trend, x, y, series);
-    let last = days.last().copied().unwrap_or(0.0);
+    let last = times.last().copied().unwrap_or(0.0);
     if let Some(drift) = trend.drift() {
         let (from, to) = ((0.0, drift.ends.0), (last, drift.ends.1));
         lines.guides.push(Guide { name: "Drift".into(), from, to, role: GuideRole::Fit });
@@ -98,23 +99,32 @@ fn chart(trend: &Trend) -> Option<Exhibit> {
         }
     }
     if is_one_drive {
-        lines.bands = bands(trend, &days);
+        lines.bands = bands(trend, &times);
     }
     Some(Exhibit::Lines(lines))
 }
 
+/// Returns a unit in which a time of some days is a readable number, and how many of it are a day.
+fn time_unit(days: f64) -> (&'static str, f64) {
+    match days {
+        ..0.125 => ("Minutes", 1440.0),
+        ..3.0 => ("Hours", 24.0),
+        _ => ("Days", 1.0),
+    }
+}
+
 /// Returns the intervals of each firmware revision of a single drive; empty if the firmware never changed.
-fn bands(trend: &Trend, days: &[f64]) -> Vec<Band> {
+fn bands(trend: &Trend, times: &[f64]) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
-    for (point, day) in trend.points.iter().zip(days) {
+    for (point, time) in trend.points.iter().zip(times) {
         let name = point.firmware.clone().unwrap_or_else(|| "not known".into());
         match bands.last_mut() {
-            Some(band) if band.name == name => band.to = *day,
+            Some(band) if band.name == name => band.to = *time,
             Some(band) => {
-                band.to = *day;
-                bands.push(Band { from: *day, to: *day, name });
+                band.to = *time;
+                bands.push(Band { from: *time, to: *time, name });
             }
-            None => bands.push(Band { from: *day, to: *day, name }),
+            None => bands.push(Band { from: *time, to: *time, name }),
         }
     }
     if bands.len() > 1 { bands } else { Vec::new() }

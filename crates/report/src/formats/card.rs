@@ -49,7 +49,7 @@ pub fn card_files(content: &Card) -> Result<Files, String> {
 
 fn content(document: &Document, cover: &Cover<'_>) -> Card {
     // Capacity, interface and firmware. The tool and the date are in the credit line.
-    let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
+    let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a" && value != pts::ABSENT);
     let picture = cover.pictures.first().and_then(|(exhibit, title)| {
         Some((title.clone(), charts::picture(exhibit, title, PICTURE)?, PICTURE))
     });
@@ -84,7 +84,11 @@ fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);
     let (tone, text) = worst.map_or((Tone::Open, ""), |headline| (headline.tone, headline.text.as_str()));
     match document.watermark() {
-        Some(word) => badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful)),
+        // The verdict of an imported run names its source.
+        Some(word) if !text.to_uppercase().starts_with(word) => {
+            badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful))
+        }
+        Some(_) => badge(left, text, tone.max(Tone::Doubtful)),
         None => badge(left, text, tone),
     }
 }

@@ -14,6 +14,7 @@ use pts::host_limit::legend;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxError};
 
 use super::format::{Format, Make, Source};
+use crate::document::marks::{Mark, MarkKind};
 use crate::pages::cells::has_host_limited;
 use crate::pages::test_summary::has_valid_results;
 use chart::ChartData;
@@ -75,6 +76,20 @@ fn pages(outcome: &Outcome) -> impl Iterator<Item = &pts::exhibit::Page> {
     outcome.pages.iter().chain(&outcome.beyond)
 }
 
+/// Labels the sheet of a test, and says why its numbers are not valid results; returns the first free row.
+fn caveats(sheet: &mut Worksheet, source: Source<'_>, outcome: &Outcome) -> Result<u32, XlsxError> {
+    let mut row = labelled(sheet, source)?;
+    let doubtful = |mark: &Mark| {
+        matches!(mark.kind, MarkKind::NotAchieved | MarkKind::NotComplete | MarkKind::Interrupted)
+    };
+    for mark in source.document.marks(Some(outcome)).iter().filter(|mark| doubtful(mark)) {
+        let text = format!("{}: {}", mark.title, mark.details.join("; "));
+        sheet.write_with_format(row, 0, text, &bold())?;
+        row += 2;
+    }
+    Ok(row)
+}
+
 /// Writes one sheet: the tables of a test, then its charts.
 fn test(
     sheet: &mut Worksheet,
@@ -82,7 +97,7 @@ fn test(
     outcome: &Outcome,
     data: &mut ChartData,
 ) -> Result<(), XlsxError> {
-    let mut row = labelled(sheet, source)?;
+    let mut row = caveats(sheet, source, outcome)?;
     let is_valid = has_valid_results(outcome);
     let exhibits = || pages(outcome).flat_map(|page| page.exhibits.iter().map(|e| (page.title.as_str(), e)));
     for (page, exhibit) in exhibits() {
