@@ -123,14 +123,22 @@ fn strip(strands: &[Strand], scale: Scale, name: &str, axis: &Axis, paint: Paint
     };
     let bars: String =
         (0..axis.columns).map(|column| mean(&pieces, axis.minutes(column)).map_or(' ', bar)).collect();
-    let decimals = if high < 10.0 {
+    let decimals = if scale == Scale::Integer {
+        0
+    } else if high < 10.0 {
         2
     } else if high < 1000.0 {
         1
     } else {
         0
     };
-    let text = format!(" {} to {}  {name}", grouped(low, decimals), grouped(high, decimals));
+    let range = format!(" {} to {}", grouped(low, decimals), grouped(high, decimals));
+    let whole = format!("{range}  {name}");
+    // An explanation in parentheses is omitted rather than truncated.
+    let text = match name.split_once(" (") {
+        Some((short, _)) if whole.chars().count() > TEXT => format!("{range}  {short}"),
+        _ => whole,
+    };
     labelled("", vec![paint.chart(&bars), paint.soft(&text)], paint)
 }
 
