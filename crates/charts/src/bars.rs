@@ -65,3 +65,24 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
     canvas.text(((left + right) / 2.0, bottom + 43.0), &bars.value_label, TITLE);
     canvas.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use chartdata::ReadingHint;
+
+    use super::*;
+
+    #[test]
+    fn bars_side_by_side_have_the_same_decimals() {
+        let of = |value| Bars {
+            reading: ReadingHint::Mixes,
+            name_label: "R/W Mix".into(),
+            value_label: "MB/s".into(),
+            bars: vec![("100/0".into(), Some(value))],
+        };
+        let (whole, other) = (of(205.0), of(112.5));
+        let (alone, beside) =
+            (bars(&whole, "", Size::DEFAULT), bars_beside(&whole, &[&whole, &other], "", Size::DEFAULT));
+        assert!(alone.contains(">205<") && beside.contains(">205.0<"), "{alone} {beside}");
+    }
+}

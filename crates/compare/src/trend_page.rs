@@ -129,3 +129,14 @@ fn bands(trend: &Trend, times: &[f64]) -> Vec<Band> {
     }
     if bands.len() > 1 { bands } else { Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_times_are_not_fractions_of_days() {
+        let units = [0.0, 0.1, 0.125, 2.9, 3.0, 400.0].map(|days| time_unit(days).0);
+        assert_eq!(units, ["Minutes", "Minutes", "Hours", "Hours", "Days", "Days"]);
+    }
+}

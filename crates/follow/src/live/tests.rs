@@ -51,3 +51,11 @@ fn nothing_is_known_about_a_window_that_has_restarted() {
     assert_eq!((again.values.len(), again.shares, again.steady), (1, None, false));
     assert_eq!(again.forecast, Some(9), "explanations are about the current window again");
 }
+
+#[test]
+fn a_test_of_a_hard_disk_counts_its_zones_and_has_no_steady_state() {
+    assert_eq!(FixedRounds::of("hdd-iops"), Some(FixedRounds { name: "zone", count: 128 }));
+    assert_eq!((FixedRounds::of("iops"), FixedRounds::of("of a plan")), (None, None));
+    assert_eq!(window_sentence("hdd-iops", &[]), "The test consists of 128 zones; it has no steady state.");
+    assert!(window_sentence("iops", &[]).contains("5 more rounds"));
+}
