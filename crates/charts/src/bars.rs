@@ -28,12 +28,11 @@ pub fn bars(bars: &Bars, title: &str, size: Size) -> String {
 #[must_use]
 pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> String {
     let values = |bars: &Bars| bars.bars.iter().filter_map(|bar| bar.1).collect::<Vec<f64>>();
-    let all: Vec<f64> =
-        values(bars).into_iter().chain(others.iter().flat_map(|other| values(other))).collect();
+    let all = values(bars).into_iter().chain(others.iter().flat_map(|other| values(other)));
     let names = bars.bars.iter().map(|(name, _)| text_width(&shortened(name, NAME_CHARACTERS), NAME.size));
     let left = names.fold(20.0, f64::max) + 24.0;
     let (right, top, bottom) = ((size.width - VALUE_ROOM).max(left + 40.0), 14.0, size.height - 52.0);
-    let ruler = Ruler::of(Scale::LinearFromZero, all.iter().copied(), ((right - left) / 90.0) as usize);
+    let ruler = Ruler::of(Scale::LinearFromZero, all, ((right - left) / 90.0) as usize);
     let at = |value: f64| ruler.place(value).map(|place| left + place * (right - left));
     let description = format!("{} by {}. {}", bars.value_label, bars.name_label, sentence(bars.reading));
     let mut canvas = Canvas::new(size, title, &description);
@@ -43,7 +42,7 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
         canvas.text((x, bottom + 19.0), &tick.label, TICK);
     }
     // Values that are all whole are counts; pictures side by side have the same decimals.
-    let is_count = all.iter().all(|value| value.fract() == 0.0);
+    let is_count = others.iter().chain(&[bars]).all(|bars| values(bars).iter().all(|v| v.fract() == 0.0));
     let printed = |value: f64| if is_count { stdx::units::grouped(value, 0) } else { hinted(value) };
     let row = (bottom - top) / bars.bars.len().max(1) as f64;
     let height = (row * 0.62).min(TALLEST);

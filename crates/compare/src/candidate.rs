@@ -1,9 +1,13 @@
 //! A run to compare.
 
+use charts::markup::shortened;
 use record::{Loaded, RunFile};
 
 use report::parts::{Figure, MarkKind, is_valid_figure};
 use report::{Document, fold};
+
+/// Maximum number of characters of a run's name: models come from drives and files, and may be of any length.
+const NAME_CHARACTERS: usize = 100;
 
 /// One run in a comparison.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ impl Candidate {
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
         // Names given by the operator distinguish runs on drives of the same model.
         let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
-        Ok(Self { name: name.to_owned(), document, figures })
+        Ok(Self { name: shortened(name, NAME_CHARACTERS), document, figures })
     }
 
     /// Returns the run's name: the name that the operator gave it, the model, or the path.
