@@ -81,14 +81,15 @@ impl Ruler {
         }
     }
 
-    /// Like [`Ruler::of`], for a horizontal axis: its labels are beside each other, so its steps are 1, 2 or 5, which need
-    /// fewer digits than 2.5.
+    /// Like [`Ruler::of`], for a horizontal axis: its labels are beside each other, so it has no steps of 2.5, 0.25 and so on,
+    /// which need more digits than others.
     pub fn across(scale: Scale, values: &[f64], tick_count: usize) -> Self {
         let found = Self::of(scale, values.iter().copied(), tick_count);
         let is_quarter = |step: f64| (step / 10f64.powf(step.log10().floor()) - 2.5).abs() < 1e-6;
         let is_even = matches!(scale, Scale::LinearFromZero | Scale::LinearZoomed | Scale::Fitted);
+        let is_long = is_even && found.ticks.iter().any(|tick| tick.label.contains('.'));
         match found.ticks.as_slice() {
-            [first, second, ..] if is_even && is_quarter(second.value - first.value) => {
+            [first, second, ..] if is_long && is_quarter(second.value - first.value) => {
                 Self::of(scale, values.iter().copied(), tick_count / 2)
             }
             _ => found,
@@ -278,6 +279,17 @@ mod tests {
             ["16.2k", "16.4k", "16.6k", "16.8k", "17.0k"]
         );
         assert_eq!(labels(Scale::LinearFromZero, &[], 4), ["0", "0.25", "0.50", "0.75", "1.00"]);
+    }
+
+    #[test]
+    fn horizontal_ticks_have_few_digits() {
+        let across = |highest: f64, tick_count: usize| -> Vec<String> {
+            let ruler = Ruler::across(Scale::LinearFromZero, &[highest], tick_count);
+            ruler.ticks.into_iter().map(|tick| tick.label).collect()
+        };
+        assert_eq!(across(25.0, 10), ["0", "5", "10", "15", "20", "25"]);
+        assert_eq!(across(0.25, 10), ["0", "0.05", "0.10", "0.15", "0.20", "0.25"]);
+        assert_eq!(across(100.0, 4), ["0", "25", "50", "75", "100"]);
     }
 
     #[test]
