@@ -32,7 +32,9 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
     let names = bars.bars.iter().map(|(name, _)| text_width(&shortened(name, NAME_CHARACTERS), NAME.size));
     let left = names.fold(20.0, f64::max) + 24.0;
     let (right, top, bottom) = ((size.width - VALUE_ROOM).max(left + 40.0), 14.0, size.height - 52.0);
-    let ruler = Ruler::of(Scale::LinearFromZero, all, ((right - left) / 90.0) as usize);
+    // With fewer than four ticks, the axis could be twice as long as the longest bar.
+    let ticks = ((right - left) / 90.0).max(((right - left) / 50.0).min(4.0));
+    let ruler = Ruler::of(Scale::LinearFromZero, all, ticks as usize);
     let at = |value: f64| ruler.place(value).map(|place| left + place * (right - left));
     let description = format!("{} by {}. {}", bars.value_label, bars.name_label, sentence(bars.reading));
     let mut canvas = Canvas::new(size, title, &description);
