@@ -7,7 +7,7 @@ use super::driver::{Advance, MOST_IN_FLIGHT};
 use super::load::{Direction, Failed, Load, Tally, Tick, Until};
 use super::state::Ssd;
 use crate::events::NEVER;
-use crate::{Cause, Defects, Failure};
+use crate::{Cause, Defects, Failure, Sound};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
@@ -63,6 +63,24 @@ struct Run {
     times: Ledger,
 }
 
+impl Ssd<Sound> {
+    /// Same as [`run`](Self::run), but with an access pattern that may mix block sizes, orders and zones. The
+    /// order, read percentage, block size and span of `load` are ignored.
+    ///
+    /// The loop is compiled here, with the optimisation of this crate, because this function is not generic.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`run`](Self::run).
+    pub fn run_pattern(
+        &mut self,
+        load: &Load,
+        pattern: &Pattern,
+        on_tick: &mut dyn FnMut(&Tick) -> bool,
+    ) -> Tally {
+        self.run_accesses(load, pattern, on_tick)
+    }
+}
+
 impl<D: Defects> Ssd<D> {
     /// Runs `load` and returns the results. Calls `on_tick` at the end of each tick and at the end of the
     /// run; if it returns false, the run ends early.
@@ -77,15 +95,11 @@ impl<D: Defects> Ssd<D> {
     /// logical block size. Also panics if the thread count, queue depth or block size is zero, or if more than 65,536
     /// commands would be in flight. Callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
-        self.run_pattern(load, &load.pattern(), on_tick)
+        self.run_accesses(load, &load.pattern(), on_tick)
     }
 
-    /// Same as [`run`](Self::run), but with an access pattern that may mix block sizes, orders and zones. The
-    /// order, read percentage, block size and span of `load` are ignored.
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`run`](Self::run).
-    pub fn run_pattern(
+    /// Same as [`run_pattern`](Ssd::run_pattern), for drives with any defects.
+    pub(crate) fn run_accesses(
         &mut self,
         load: &Load,
         pattern: &Pattern,
