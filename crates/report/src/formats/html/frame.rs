@@ -98,7 +98,7 @@ fn logo(document: &Document) -> String {
 /// Returns the table of tests: first `outcomes`, then the titles of tests that were not started.
 pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun: &[String]) -> String {
     let row = |cells: [String; 12]| {
-        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape_running(cell))).collect();
         format!("<tr>{cells}</tr>\n")
     };
     let mut rows: String = outcomes.iter().map(|outcome| row(set_up_row(outcome))).collect();

@@ -1,10 +1,13 @@
-// Optional: says which parts of the page continue outside a narrow window, unless the page says so itself.
+// Optional: says which parts of the page continue outside a narrow window, and hides what the page itself says of
+// those that fit.
 (() => {
   const hints = new Map();
   const hint = () => {
     for (const part of document.querySelectorAll("main :is(.scroller, .wide, figure)")) {
       const scrolls = part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === "auto";
-      if (scrolls && !hints.has(part) && !part.previousElementSibling?.classList.contains("sideways")) {
+      const own = part.previousElementSibling;
+      if (own?.classList.contains("sideways")) hints.set(part, own);
+      if (scrolls && !hints.has(part)) {
         const text = document.createElement("p");
         text.className = "remark sideways added";
         text.textContent = "Scroll sideways to see all columns.";
