@@ -330,15 +330,14 @@ fn facts_wide(sheet: &mut Sheet<'_>, y: f64, items: &[(&str, String)]) -> f64 {
     at - y
 }
 
-/// Draws key figures in rows of up to six; returns the lower edge. Several rows are lower, so that the notes below them
-/// remain on the page.
+/// Draws key figures in rows of up to six; returns the lower edge. Several rows are lower, and so is a row above many
+/// tracking variables, so that the notes below them remain on the page.
 fn figures(sheet: &mut Sheet<'_>, outcome: &Outcome, y: f64) -> f64 {
     const IN_ROW: usize = 6;
     const GAP: f64 = 12.0;
-    let (height, baselines, size) = match outcome.key_figures.len() {
-        0..=IN_ROW => (82.0, [21.0, 53.0, 72.0], 31.0),
-        _ => (62.0, [16.0, 39.0, 55.0], 22.0),
-    };
+    let is_dense = outcome.key_figures.len() > IN_ROW || outcome.window.len() > 2;
+    let (height, baselines, size) =
+        if is_dense { (62.0, [16.0, 39.0, 55.0], 22.0) } else { (82.0, [21.0, 53.0, 72.0], 31.0) };
     let count = outcome.key_figures.len();
     let columns = count.div_ceil(count.div_ceil(IN_ROW).max(1)).max(1);
     let width = (ROOM - GAP * (columns - 1) as f64) / columns as f64;
