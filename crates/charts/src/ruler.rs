@@ -87,7 +87,7 @@ impl Ruler {
         let found = Self::of(scale, values.iter().copied(), tick_count);
         let is_quarter = |step: f64| (step / 10f64.powf(step.log10().floor()) - 2.5).abs() < 1e-6;
         let is_even = matches!(scale, Scale::LinearFromZero | Scale::LinearZoomed | Scale::Fitted);
-        let is_long = is_even && found.ticks.iter().any(|tick| tick.label.contains('.'));
+        let is_long = is_even && found.ticks.iter().any(|tick| tick.value.fract() != 0.0);
         match found.ticks.as_slice() {
             [first, second, ..] if is_long && is_quarter(second.value - first.value) => {
                 Self::of(scale, values.iter().copied(), tick_count / 2)

@@ -235,7 +235,7 @@ fn a_scaled_drive_has_no_maxima() {
         }
     }
     let short = Settings { cell_ns: 600_000_000, ..Profile::named("pts-e-1.0").unwrap().settings(1) };
-    let few = run_with("lat", "pts-e-1.0", &short, &simulated(16), &mut Fake::new(|_, _| 5));
+    let few = run_with("lat", "pts-e-1.0", &short, &simulated(16), &mut Fake::new(|_, _| 1));
     let Exhibit::Columns3d(columns) = &few.pages[5].exhibits[0] else { panic!("no columns") };
     assert!(
         columns.heights.iter().flatten().all(Option::is_none) && few.pages[5].title.ends_with("Plot: n/a")

@@ -100,7 +100,7 @@ fn failed_ios_are_counted_where_the_run_was_repeated() {
     let cut = &loaded.entries[errors.records[0] as usize].event;
     assert!(matches!(cut, record::Event::Cut(cut) if cut.errors[0].count == 32));
     let (document, _) = document(&Scenario { fails_in_cell: Some(150), ..Scenario::default() });
-    assert!(report::html(&document).contains("32 I/O errors in "), "the pages say so as well");
+    assert!(fixture::html(&document).contains("32 I/O errors in "), "the pages say so as well");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn every_state_of_the_write_cache_during_the_test_is_stated() {
         let scenario = Scenario { write_cache, write_cache_from_cell: from, ..Scenario::default() };
         let (document, _) = document(&scenario);
         let cache = clause(&document.conformance()[0], "Write cache").clone();
-        (cache.done, cache.verdict, report::html(&document).contains("write cache WCE (WCD in the profile)"))
+        (cache.done, cache.verdict, fixture::html(&document).contains("write cache WCE (WCD in the profile)"))
     };
     let [on, off] = ["enabled (WCE)", "disabled (WCD)"].map(str::to_owned);
     assert_eq!(statement(Some(false), None), (off.clone(), Some(Verdict::Conforms), false));
@@ -138,7 +138,7 @@ fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
     let done = &clause(&document.conformance()[0], "Steady state").done;
     let expected = "preconditioning: not reached in 25 rounds: the operator stopped; demand variation: reached in rounds 2-6";
     assert_eq!(done, expected);
-    let html = report::html(&document);
+    let html = fixture::html(&document);
     assert!(
         html.contains("no steady state in 25 rounds of preconditioning") && !html.contains("in 6 rounds")
     );
@@ -156,7 +156,7 @@ fn a_saturation_that_wrote_four_capacities_before_its_fifth_sample_conforms() {
         assert!(end.done.starts_with("4 x capacity written after"), "{}", end.done);
         let whole = format!("{conformance:?}");
         assert!(!whole.contains("25 rounds") && !whole.contains("not reached"), "{whole}");
-        let html = report::html(&document(&scenario).0);
+        let html = fixture::html(&document(&scenario).0);
         assert!(!html.contains("NOT ACHIEVED") && !html.contains("<p class=\"mark"), "{profile}");
     }
 }
@@ -175,7 +175,7 @@ fn writes_between_the_steps_of_a_demand_variation_are_not_preconditioning() {
 
 #[test]
 fn a_version_that_is_not_fully_sourced_says_what_is_missing() {
-    let statement = |profile| report::html(&document(&Scenario { profile, ..Scenario::default() }).0);
+    let statement = |profile| fixture::html(&document(&Scenario { profile, ..Scenario::default() }).0);
     assert!(statement("pts-c-1.1").contains("No source was found for its clause numbers, "));
     assert!(statement("pts-c-1.2").contains("No source was found for any difference from PTS-C 1.1"));
     assert!(!statement("pts-c-1.0").contains("No source was found"));
@@ -185,7 +185,7 @@ fn a_version_that_is_not_fully_sourced_says_what_is_missing() {
 fn the_statement_is_in_the_report_and_no_page_hides_a_verdict() {
     for scenario in fixture::scenarios() {
         let (document, _) = document(&scenario);
-        let html = report::html(&document);
+        let html = fixture::html(&document);
         let worst = document.conformance().iter().map(|c| c.verdict).max().unwrap();
         assert!(html.contains(&format!("Conformance: {}", worst.words())), "{}", scenario.id);
         for clause in document.conformance().iter().flat_map(|c| &c.clauses) {
@@ -230,7 +230,7 @@ fn to_continue_and_to_stop_after_25_rounds_both_conform() {
 fn fewer_rounds_deviate_only_where_they_ended_a_test() {
     let deviations = |settles_in| {
         let (document, _) = document(&Scenario { settles_in, max_rounds: Some(10), ..Scenario::default() });
-        let html = report::html(&document);
+        let html = fixture::html(&document);
         (document.conformance()[0].verdict, html.contains("IOPS ended with 10 rounds without steady state"))
     };
     assert_eq!(deviations(1), (Verdict::Conforms, false));
@@ -241,7 +241,7 @@ fn fewer_rounds_deviate_only_where_they_ended_a_test() {
 fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
     let scenario = Scenario { profile: "pts-e-2.0", tests: &["dirth"], ..Scenario::default() };
     let html =
-        report::html(&document(&Scenario { adjust: |s| s.dirth.read_percent = Some(0), ..scenario }).0);
+        fixture::html(&document(&Scenario { adjust: |s| s.dirth.read_percent = Some(0), ..scenario }).0);
     let annex = html.split("Annex B").nth(1).unwrap();
     let ios = |name: &str| {
         let row = annex.split("<tr>").find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}"));
@@ -257,7 +257,7 @@ fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
 
 #[test]
 fn percentiles_stop_where_too_few_ios_lie_beyond() {
-    let html = report::html(&document(&Scenario::default()).0);
+    let html = fixture::html(&document(&Scenario::default()).0);
     let annex = html.split("Annex B").nth(1).unwrap();
     let row = |name: &str| annex.split("<tr>").find(|row| row.contains(name)).unwrap().to_owned();
     // 75 IOPS for five minutes are 22,000 I/Os, which are enough for 99.9 % but not for 99.99 %.

@@ -29,7 +29,7 @@ fn all() -> &'static [Recorded] {
 fn record(root: &std::path::Path, scenario: Scenario) -> Recorded {
     let (run, loaded) = fixture::record(root, &scenario);
     let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
-    let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+    let html = fixture::html(&report::fold(&run.file, &loaded).unwrap());
     Recorded { scenario, run, loaded, replayed, html }
 }
 
@@ -107,7 +107,7 @@ fn the_same_journal_gives_the_same_bytes() {
     let (run, loaded) =
         fixture::record(root.path(), &Scenario { cut_after_cells: Some(60), ..Scenario::default() });
     let opened = record::Library::at(root.path()).find(run.file.id.as_str()).unwrap();
-    let html = |run: &Run, loaded: &Loaded| report::html(&report::fold(&run.file, loaded).unwrap());
+    let html = |run: &Run, loaded: &Loaded| fixture::html(&report::fold(&run.file, loaded).unwrap());
     assert!(html(&run, &loaded) == html(&opened, &opened.load().unwrap()));
     for recorded in all() {
         assert!(html(&recorded.run, &recorded.loaded) == recorded.html, "{}", recorded.scenario.id);
@@ -152,7 +152,7 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
         logo: Some(logo),
     };
     let document = report::fold(&recorded.run.file, &recorded.loaded).unwrap().published(publication);
-    let html = report::html(&document);
+    let html = fixture::html(&document);
     for text in [
         "<dt>TEST SPONSOR</dt><dd>Example &amp; Sons</dd>",
         "<dt>AUDITOR</dt><dd>A. Person</dd>",
@@ -164,7 +164,7 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
     }
     let long = report::Publication { sponsor: Some("Ä".repeat(500)), ..report::Publication::default() };
     let document = report::fold(&recorded.run.file, &recorded.loaded).unwrap().published(long);
-    assert!(!report::html(&document).contains(&"Ä".repeat(121)), "the first page has no room for more");
+    assert!(!fixture::html(&document).contains(&"Ä".repeat(121)), "the first page has no room for more");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
         links: vec![link("Chassis", "https://example.com/t81?a=1&b=2"), link("", "javascript:alert(1)")],
     };
     file.host.kernel_command_line = Some(format!("ro mitigations=off {}", "x".repeat(100)));
-    let html = report::html(&report::fold(&file, &recorded.loaded).unwrap());
+    let html = fixture::html(&report::fold(&file, &recorded.loaded).unwrap());
     assert_eq!(html.matches("<small>Tested by</small><b>Labs &amp; Co</b>").count(), 2, "both summaries");
     for text in [
         "<dt>SYSTEM</dt><dd>Supermicro X9DRi-LN4+, BIOS 3.3</dd>",
@@ -197,7 +197,7 @@ fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
     assert!(!html.contains("CPU COOLER"), "a fact that was not stated is not printed");
     let unread = record::HostFacts { bios_version: None, ..file.host.clone() };
     let without = record::RunFile { host: unread, ..file };
-    let html = report::html(&report::fold(&without, &recorded.loaded).unwrap());
+    let html = fixture::html(&report::fold(&without, &recorded.loaded).unwrap());
     assert!(html.contains("<td data-label=\"Item\">BIOS version</td><td data-label=\"Value\">n/a</td>"));
 }
 
@@ -431,11 +431,11 @@ fn a_run_without_started_tests_still_has_a_report() {
     let scenario = Scenario { cut_after_cells: Some(0), ..Scenario::default() };
     let (run, mut loaded) = fixture::record(root.path(), &scenario);
     loaded.entries.truncate(1);
-    let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+    let html = fixture::html(&report::fold(&run.file, &loaded).unwrap());
     assert_eq!(html.matches("<section ").count(), 1);
     assert!(html.contains("IOPS - not started") && html.contains("<b>NOT COMPLETE</b> IOPS: not started"));
     loaded.entries.clear();
-    assert!(report::html(&report::fold(&run.file, &loaded).unwrap()).contains("n/a"));
+    assert!(fixture::html(&report::fold(&run.file, &loaded).unwrap()).contains("n/a"));
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn invalidating_findings_are_on_the_first_page_despite_many_notes() {
     };
     let last = loaded.entries.last().unwrap().clone();
     loaded.entries.push(Entry { event: Event::HostChecked { checks: vec![check] }, ..last });
-    let html = report::html(&report::fold(&gaps.run.file, &loaded).unwrap());
+    let html = fixture::html(&report::fold(&gaps.run.file, &loaded).unwrap());
     let first = html.split("Page 2 of").next().unwrap();
     for text in ["WOULD INVALIDATE", "other load: CPUs are 100 % busy"] {
         assert!(first.contains(text) && !gaps.html.contains(text), "{text}");

@@ -118,6 +118,15 @@ pub fn span(nanoseconds: u64) -> String {
     }
 }
 
+/// Returns the number of decimal places, at least `least`, that show a digit of a small value, which would otherwise be
+/// printed as zero.
+#[must_use]
+pub fn places(value: f64, least: usize) -> usize {
+    const MOST: usize = 6;
+    let is_shown = |places: &usize| value.abs() * 10f64.powi(*places as i32) >= 1.0;
+    (least..=MOST).find(is_shown).unwrap_or(least)
+}
+
 /// Formats a number with `decimals` decimals, rounded half away from zero, and commas as thousands separators: `65,345.3`.
 #[must_use]
 pub fn grouped(value: f64, decimals: usize) -> String {

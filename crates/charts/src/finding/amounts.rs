@@ -116,8 +116,8 @@ pub(super) fn within(name: &str) -> String {
 /// A value on an axis with this label: `Block Size 128 KiB`.
 pub(super) fn at(label: &str, value: &str) -> String {
     let (name, unit) = quantity(label);
-    // Block sizes are printed without separators everywhere.
-    let value = if name == "Block Size" { value.replace(',', "") } else { value.to_owned() };
+    // On axes, four digits have no separator, either.
+    let value = if value.len() == "1,024".len() { value.replace(',', "") } else { value.to_owned() };
     format!("{name} {value}{unit}")
 }
 

@@ -1,6 +1,6 @@
 //! The steady-state pages of every round-based test: history, and window with determination box.
 
-use stdx::units::grouped;
+use stdx::units::{grouped, places};
 
 use crate::Profile;
 use crate::exhibits::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
@@ -8,9 +8,6 @@ use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WindowStats};
 use crate::quality::host_limit::marked;
-
-/// Most decimal places of an excursion.
-const MOST_DECIMALS: usize = 6;
 
 /// A line chart over rounds that shows convergence to steady state.
 pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
@@ -99,14 +96,8 @@ fn guides_of(window: &WindowStats) -> Vec<Guide> {
     ]
 }
 
-/// Decimal places that show at least one digit of a small excursion, which would otherwise be printed as zero.
-fn decimals(value: f64, unit: Unit) -> usize {
-    let is_shown = |places: &usize| value.abs() * 10f64.powi(*places as i32) >= 1.0;
-    (unit.decimals()..=MOST_DECIMALS).find(is_shown).unwrap_or(unit.decimals())
-}
-
 fn determination_box(window: &WindowStats, unit: Unit, profile: &Profile) -> Facts {
-    let amount = |value: f64| format!("{} {unit}", grouped(value, decimals(value, unit)));
+    let amount = |value: f64| format!("{} {unit}", grouped(value, places(value, unit.decimals())));
     let mut items = vec![
         ("Average".to_owned(), marked(amount(window.mean), window.host_limited)),
         ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),

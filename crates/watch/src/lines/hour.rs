@@ -132,13 +132,7 @@ fn strip(strands: &[Strand], scale: Scale, name: &str, axis: &Axis, paint: Paint
     } else {
         0
     };
-    let range = format!(" {} to {}", grouped(low, decimals), grouped(high, decimals));
-    let whole = format!("{range}  {name}");
-    // An explanation in parentheses is omitted rather than truncated.
-    let text = match name.split_once(" (") {
-        Some((short, _)) if whole.chars().count() > TEXT => format!("{range}  {short}"),
-        _ => whole,
-    };
+    let text = format!(" {} to {}  {name}", grouped(low, decimals), grouped(high, decimals));
     labelled("", vec![paint.chart(&bars), paint.soft(&text)], paint)
 }
 
