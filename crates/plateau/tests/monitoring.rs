@@ -21,6 +21,8 @@ use support::{Bench, round, text};
 
 const USER: &str = "prometheus";
 const PASSWORD: &str = "a long password";
+/// `prometheus:a long password` in base64.
+const SIGNED_IN: &str = "Authorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n";
 /// Time within which Prometheus starts and scrapes on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -124,8 +126,13 @@ impl Prometheus {
 
 /// Sends a request without compression or chunks.
 fn get(address: &str, path: &str) -> Option<Response> {
+    get_with(address, path, "")
+}
+
+/// The same with headers.
+fn get_with(address: &str, path: &str, headers: &str) -> Option<Response> {
     let mut stream = TcpStream::connect(address).ok()?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n{headers}\r\n").ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     Some(Response::of(&answer))
@@ -235,8 +242,8 @@ fn programs_sign_in_with_each_request() {
     let bench = Bench::new();
     add_user(&bench);
     let server = Server::start(&bench);
-    // `prometheus:a long password` and `prometheus:wrong` in base64.
-    let right = "Authorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n";
+    let right = SIGNED_IN;
+    // `prometheus:wrong` in base64.
     let wrong = "Authorization: Basic cHJvbWV0aGV1czp3cm9uZw==\r\n";
     let metrics = server.get("/metrics", right);
     assert_eq!(metrics.status, 200, "{metrics:?}");
@@ -296,7 +303,7 @@ fn metrics_without_a_server_are_those_of_a_server() {
     let (out, err) = support::texts(&output);
     assert!(output.status.success(), "{out}{err}{written}");
     let server = Server::start(&bench);
-    let right = "Authorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n";
+    let right = SIGNED_IN;
     let scraped = server.get("/metrics", right).body;
     let mut expected = names(&scraped);
     assert!(expected.remove("plateau_starts") && expected.contains("plateau_run_latest_iops"), "{scraped}");

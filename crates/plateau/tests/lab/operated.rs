@@ -125,6 +125,8 @@ fn the_headings_of_the_list_sort_it_and_every_view_is_a_link() {
     let runs = ["1", "2", "3"].map(|seed| complete(&bench, seed));
     let server = Server::start(&bench);
     let mut browser = Browser::open(&bench);
+    // On narrower screens, the list has no headings.
+    browser.resize(1400);
     browser.go(&server.link);
     let base = format!("http://{}", server.address);
     let listed =
