@@ -116,8 +116,6 @@ pub(super) fn within(name: &str) -> String {
 /// A value on an axis with this label: `Block Size 128 KiB`.
 pub(super) fn at(label: &str, value: &str) -> String {
     let (name, unit) = quantity(label);
-    // On axes, four digits have no separator, either.
-    let value = if value.len() == "1,024".len() { value.replace(',', "") } else { value.to_owned() };
     format!("{name} {value}{unit}")
 }
 
@@ -145,7 +143,6 @@ mod tests {
     #[test]
     fn units_in_parentheses_follow_the_value() {
         assert_eq!(at("Block Size (KiB)", "128"), "Block Size 128 KiB");
-        assert_eq!(at("Block Size (KiB)", "1,024"), "Block Size 1024 KiB");
         assert_eq!(at("QD", "4"), "QD 4");
         assert_eq!(at("Total OIO (TC x QD)", "4"), "Total OIO (TC x QD) 4");
         assert_eq!(quantity("IOPS (R/W 0/100)"), ("IOPS (R/W 0/100)", String::new()));
