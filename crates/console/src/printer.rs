@@ -136,7 +136,7 @@ pub fn close_taskbar() {
 pub fn print(text: &str) -> Printed {
     let manner = manner();
     let text = in_lines(text);
-    let text = if manner.out_unicode { text } else { in_ascii(&text).into() };
+    let text = if manner.out_unicode || text.is_ascii() { text } else { in_ascii(&text).into() };
     match manner.out_columns {
         Some(columns) => print_as_it_is(&folded(&text, columns)),
         None => print_as_it_is(&text),

@@ -53,8 +53,13 @@ pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<
     out
 }
 
-fn pad(out: &mut String, spaces: usize) {
-    out.extend(std::iter::repeat_n(' ', spaces));
+fn pad(out: &mut String, mut spaces: usize) {
+    const SPACES: &str = "                                ";
+    while spaces > 0 {
+        let part = &SPACES[..spaces.min(SPACES.len())];
+        out.push_str(part);
+        spaces -= part.len();
+    }
 }
 
 /// Returns the columns on each line.

@@ -117,7 +117,9 @@ pub fn slug(text: &str) -> String {
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_kept = |c: char| keep(c) || !is_unprintable(c);
-    if text.chars().all(is_kept) {
+    // Most texts are ASCII, of which a processor compares many bytes at once.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || byte.is_ascii() & keep(byte.into());
+    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) || text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

@@ -4,9 +4,9 @@
 //! Each text follows its length in bytes and a colon; each list follows its number of texts and a semicolon. An optional
 //! text is a list of none or one.
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use pts::Standing;
@@ -55,7 +55,7 @@ pub struct PackedRun {
     text: String,
     id_bytes: usize,
     created: Timestamp,
-    run: OnceCell<Box<ListedRun>>,
+    run: OnceLock<Box<ListedRun>>,
 }
 
 impl PackedRun {
@@ -63,13 +63,23 @@ impl PackedRun {
     pub(crate) fn of(id: &str, packed: &str) -> Option<(Self, Standing)> {
         let (standing, created) = checked(packed)?;
         let text = [id, packed].concat();
-        Some((Self { text, id_bytes: id.len(), created, run: OnceCell::new() }, standing))
+        Some((Self { text, id_bytes: id.len(), created, run: OnceLock::new() }, standing))
     }
 
     /// Returns the id, without separating the parts.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.text[..self.id_bytes]
+    }
+
+    /// Returns whether one of the texts may contain `part`, ignoring case, without separating the parts. False is certain.
+    #[must_use]
+    pub fn may_contain(&self, part: &str) -> bool {
+        if self.run.get().is_some() || !part.is_ascii() || !self.text.is_ascii() {
+            return true;
+        }
+        let (text, part) = (self.text.as_bytes(), part.as_bytes());
+        part.is_empty() || text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
     }
 
     /// Returns the start, without separating the parts.
@@ -82,7 +92,7 @@ impl PackedRun {
 impl From<ListedRun> for PackedRun {
     fn from(run: ListedRun) -> Self {
         let (text, id_bytes, created) = (run.id.clone(), run.id.len(), run.created);
-        Self { text, id_bytes, created, run: OnceCell::from(Box::new(run)) }
+        Self { text, id_bytes, created, run: OnceLock::from(Box::new(run)) }
     }
 }
 
@@ -227,6 +237,18 @@ mod tests {
                 prop_assert!(accepted.is_none() || text == other);
             }
         }
+    }
+
+    #[test]
+    fn what_may_not_contain_a_text_does_not() {
+        let packed = "6:steady1:00;4:P2.09:SSD Kiosk0;0;0;0;0;0;";
+        let (run, _) = PackedRun::of("a7", packed).expect("the text of a run");
+        let may = |part: &str| run.clone().may_contain(part);
+        assert!(["", "ssd k", "SSD Kiosk", "KIOSK", "a7", "\u{212a}iosk"].into_iter().all(may));
+        assert!(["sdd", "SSD Kiosks", &"SSD ".repeat(100)].into_iter().all(|part| !may(part)));
+        // The Kelvin sign is an upper-case k.
+        let (run, _) = PackedRun::of("a7", &packed.replace("9:SSD K", "11:SSD \u{212a}")).expect("the text of a run");
+        assert!(run.may_contain("kiosk") && run.target.to_lowercase().contains("kiosk"));
     }
 
     #[test]

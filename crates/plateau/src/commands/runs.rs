@@ -3,6 +3,7 @@
 use nandsim::MODELS;
 use pts::{PROFILES, TESTS};
 use record::Library;
+use stdx::parallel::mapped;
 use stdx::table::table;
 use stdx::text::on_one_line;
 use store::{Page, RunColumns, RunRow};
@@ -16,6 +17,9 @@ use crate::output::listing::{self, Listed};
 use crate::output::places;
 use crate::output::printer;
 use crate::output::standing::State;
+
+/// Number of runs whose rows one thread makes at a time; fewer are not worth another thread.
+const PART: usize = 256;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -192,7 +196,9 @@ fn with_row<T>(run: &Listed, show: impl FnOnce(&RunRow<'_>) -> T) -> T {
 /// Returns a table, or two lines per run if the table is wider than the terminal.
 fn text(runs: &[Listed], columns: Option<usize>) -> String {
     let head = ["run", "started (UTC)", "tests", "profile", "state", "target"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
+    let parts: Vec<&[Listed]> = runs.chunks(PART).collect();
+    let rows = mapped(&parts, |part| part.iter().map(row).collect::<Vec<_>>()).into_iter().flatten();
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(rows).collect();
     let table = table(&rows);
     let fits = |columns| table.lines().all(|line| console::columns(line) <= columns);
     if columns.is_none_or(fits) { table } else { rows.iter().skip(1).map(two_lines).collect() }
@@ -206,7 +212,7 @@ fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> Stri
 fn state_text(run: &Listed) -> String {
     match run.state {
         State::Running | State::Unreadable => run.text.clone(),
-        state => state.to_string(),
+        state => state.name().to_owned(),
     }
 }
 

@@ -35,8 +35,10 @@ pub fn is_selected(run: &PackedRun, requested: &Only) -> bool {
         let mut serials = run.serial.iter().chain(&run.identities);
         serials.any(|serial| has(serial, part))
     });
-    let has_model =
-        requested.model.as_ref().is_none_or(|part| run.models.iter().any(|model| has(model, part)));
+    let has_model = requested
+        .model
+        .as_ref()
+        .is_none_or(|part| run.may_contain(part) && run.models.iter().any(|model| has(model, part)));
     has_serial
         && has_model
         && requested.tag.iter().all(|tag| run.tags.iter().any(|own| own == tag.trim_start_matches('#')))

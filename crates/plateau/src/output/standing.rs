@@ -1,5 +1,7 @@
 //! The state of a run, as listed by `plateau runs` and selected with `--state`.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
 use pts::Standing;
 
@@ -25,10 +27,21 @@ pub enum State {
     Unreadable,
 }
 
+impl State {
+    /// Returns the name used on the command line.
+    pub fn name(self) -> &'static str {
+        // Lists of ten thousand runs ask for it often.
+        static NAMES: LazyLock<Vec<(State, String)>> = LazyLock::new(|| {
+            let named = |state: &State| Some((*state, state.to_possible_value()?.get_name().to_owned()));
+            State::value_variants().iter().filter_map(named).collect()
+        });
+        NAMES.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
+    }
+}
+
 impl std::fmt::Display for State {
-    /// Formats as on the command line.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+        f.write_str(self.name())
     }
 }
 
