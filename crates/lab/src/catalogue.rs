@@ -257,9 +257,9 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
 }
 
 /// Returns whether a row is still valid: even if the journal is unchanged, the process that executes the run may have
-/// started or ended.
+/// started or ended. The file `run.json` is not read again, because thousands of runs may be incomplete.
 fn is_current(row: &Row, dir: &Path) -> bool {
-    let is_running = || Run::open(dir).is_ok_and(|run| transfer::appears_in_progress(&run));
+    let is_running = || transfer::appears_in_progress_at(dir);
     match row.state {
         State::Known(Standing::Running) => is_running(),
         State::Known(Standing::Incomplete) => !is_running(),

@@ -19,7 +19,7 @@ mod source;
 
 pub use destination::{Destination, First, Received, SourceState};
 pub use error::TransferError;
-pub use mark::{COPIED, Mark, appears_in_progress, mark_of};
+pub use mark::{COPIED, Mark, appears_in_progress, appears_in_progress_at, mark_of};
 pub use receiver::Receiver;
 pub use send::{Sent, send};
 pub use source::{EXTRA_FILES, Source};

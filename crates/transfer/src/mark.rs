@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
-use record::Run;
+use record::{JOURNAL_FILE, Run};
 use serde::{Deserialize, Serialize};
-use stdx::files::Folder;
+use stdx::files::{Folder, Links, is_locked_now, open, read_text};
 
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
@@ -110,6 +110,19 @@ pub fn appears_in_progress(run: &Run) -> bool {
     run.appears_in_progress().unwrap_or(false) || is_there()
 }
 
+/// Same as [`appears_in_progress`], for the run in the directory `dir`, whose `run.json` is not read. Nothing works on an
+/// archive.
+#[must_use]
+pub fn appears_in_progress_at(dir: &Path) -> bool {
+    let journal = open(&dir.join(JOURNAL_FILE), Links::Refused);
+    let is_there = || {
+        let text = read_text(&dir.join(COPIED), Links::Refused, MOST_BYTES).ok();
+        let mark = text.and_then(|text| serde_json::from_str::<Mark>(&text).ok());
+        mark.is_some_and(|mark| mark.source_in_progress)
+    };
+    journal.is_ok_and(|journal| is_locked_now(&journal).unwrap_or(false)) || is_there()
+}
+
 /// Returns the mark of a run; `None` if it is not a copy.
 ///
 /// # Errors
@@ -141,5 +154,17 @@ mod tests {
         let ended = SourceState { is_in_progress: false, ..state };
         let mark = mark.after(ended, 7, at(1)).expect("it has ended");
         assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "no further change");
+    }
+
+    #[test]
+    fn a_copy_appears_in_progress_while_its_source_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert!(!appears_in_progress_at(dir.path()));
+        for is_in_progress in [true, false] {
+            let state = SourceState { bytes: 7, is_in_progress };
+            let mark = Mark::new("host:/d", None, Timestamp::UNIX_EPOCH, state);
+            std::fs::write(dir.path().join(COPIED), mark.bytes().expect("JSON")).expect("writable");
+            assert_eq!(appears_in_progress_at(dir.path()), is_in_progress);
+        }
     }
 }

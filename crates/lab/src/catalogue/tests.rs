@@ -1,13 +1,15 @@
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use record::Library;
+use pts::Standing;
+use record::{Library, RUN_FILE};
 use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 
-use super::Catalogue;
+use super::{Catalogue, State};
 use crate::followed::example;
 
 /// Returns a descriptor from which the times that a file is read can be read.
@@ -51,4 +53,24 @@ fn whether_a_drive_is_free_is_found_out_without_reading_journals() {
     assert!(!was_read(&reads));
     assert_eq!(catalogue.rows().expect("readable").len(), 1);
     assert!(was_read(&reads), "a list of runs needs the journal");
+}
+
+#[test]
+fn an_interrupted_run_is_read_again_only_if_a_process_works_on_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (run, journal) = example(dir.path());
+    drop(journal);
+    let catalogue = Catalogue::of(Library::at(dir.path()));
+    let state = || catalogue.rows().expect("readable")[0].state.clone();
+    // A child that another test is just starting may hold a copy of the lock for a moment.
+    while state() != State::Known(Standing::Incomplete) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let reads = reads_of(&run.dir.join(RUN_FILE));
+    assert_eq!([state(), state()], [Standing::Incomplete; 2].map(State::Known));
+    assert!(!was_read(&reads));
+    let journal = File::open(run.journal_path()).expect("a journal");
+    journal.lock().expect("a lock");
+    assert_eq!(state(), State::Known(Standing::Running));
+    assert!(was_read(&reads));
 }
