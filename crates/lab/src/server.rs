@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::map_response;
+use axum::middleware::{map_request, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
@@ -233,6 +233,7 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     router
         .fallback(unknown(StatusCode::NOT_FOUND))
         .method_not_allowed_fallback(unknown(StatusCode::METHOD_NOT_ALLOWED))
+        .layer(map_request(with_host))
         .layer(map_response(with_headers))
         .with_state(shared)
 }
@@ -394,6 +395,16 @@ fn response(answer: Answer) -> Response {
         headers.insert(header::CONTENT_DISPOSITION, save_as);
     }
     response
+}
+
+/// Sets the host of a request that names it in its first line, as for a proxy, whatever its header says (RFC 9112,
+/// section 3.2.2).
+async fn with_host(mut request: Request) -> Request {
+    let named = request.uri().authority().map(|authority| HeaderValue::from_str(authority.as_str()));
+    if let Some(Ok(host)) = named {
+        request.headers_mut().insert(header::HOST, host);
+    }
+    request
 }
 
 /// Adds the headers that every response has.

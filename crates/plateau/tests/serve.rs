@@ -6,6 +6,8 @@ mod described;
 mod documents;
 #[path = "serve/ended.rs"]
 mod ended;
+#[path = "serve/hosts.rs"]
+mod hosts;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
 #[path = "serve/reported.rs"]

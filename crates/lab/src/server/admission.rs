@@ -7,7 +7,7 @@ use axum::RequestPartsExt as _;
 use axum::body::to_bytes;
 use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method as HttpMethod, header};
+use axum::http::{HeaderMap, HeaderName, Method as HttpMethod, header};
 use tokio::sync::Semaphore;
 
 use crate::app::{App, Call, Handler, Method, Route};
@@ -85,12 +85,19 @@ pub async fn admitted_call(
 
 pub fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // A header that is not text must not count as absent.
-    let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
+    // A header that is not text or that occurs several times must not count as absent.
+    let origin = headers.get(header::ORIGIN).map(|_| only(headers, header::ORIGIN).unwrap_or("not one origin"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
     let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let (host, cookies) = (text(header::HOST), text(header::COOKIE));
+    let (host, cookies) = (only(headers, header::HOST), text(header::COOKIE));
     Facts { host, origin, cookies, csrf, bearer, certified: &[], is_change: false }
+}
+
+/// Returns the text of a header; None if there is none or if there are several, of which a proxy could use another one.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut all = headers.get_all(name).into_iter();
+    let value = all.next()?;
+    if all.next().is_some() { None } else { value.to_str().ok() }
 }
 
 /// Returns the user name and password in a read-only request. Event streams last longer than a request, so they
