@@ -40,7 +40,7 @@ pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
             @if is_running {
                 form action=(format!("/runs/{id}/stop")) method="post" {
                     (token(call))
-                    button { "Stop" }
+                    button { "Stop" } " "
                     span.soft { "Like Ctrl-C: the current cell is abandoned, and the run can be resumed." }
                 }
             } @else {

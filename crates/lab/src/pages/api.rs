@@ -13,10 +13,11 @@ pub fn page(app: &App, _: &Call) -> Answer {
         p { "The same data as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
         div.scroll tabindex="0" role="region" aria-label="Addresses" {
             table {
-                thead { tr { th { "Address" } th { "Content" } th { "About" } } }
+                thead { tr { th { "Method" } th { "Address" } th { "Content" } th { "About" } } }
                 tbody {
                     @for route in app.routes.iter().filter(|route| route.content.is_data()) {
                         tr {
+                            td { (route.method.word().to_uppercase()) }
                             th scope="row" { code { (route.path) } }
                             td { code { (route.content.media_type()) } }
                             td { (route.about) }

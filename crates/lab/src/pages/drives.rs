@@ -67,7 +67,7 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
                     td { (figure(latest)) " " (marks(row)) }
                     td { (trend(&history)) }
                 }
-                None => { td.soft { "none complete" } td {} }
+                None => { td.soft { "none: no run is complete and steady" } td {} }
             }
         }
     }
@@ -200,6 +200,9 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
                     }
                 }
             }
+        }
+        @if histories.is_empty() {
+            p.empty { "No run of this drive is complete and steady, so there are no results yet." }
         }
         (statistics(&histories))
         section {

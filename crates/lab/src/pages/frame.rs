@@ -1,5 +1,6 @@
 //! The frame of all pages, and small elements shared by several pages.
 
+use charts::markup::{bound, shortened};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 use stdx::units::{grouped, span};
@@ -62,7 +63,7 @@ const NAME_CHARACTERS: usize = 100;
 /// Returns a name for a list. Names come from devices, files and other hosts; the page of the run or drive has the whole
 /// name.
 pub fn brief(name: &str) -> String {
-    charts::markup::shortened(name, NAME_CHARACTERS)
+    shortened(name, NAME_CHARACTERS)
 }
 
 /// The state of a run as a coloured word; the colour conveys no additional information.
@@ -80,9 +81,9 @@ pub fn figure(figure: &Figure) -> Markup {
     let value = grouped(figure.value, figure.decimals);
     html! {
         span.figure {
-            span.name { (figure.name) } " "
+            span.name { (bound(&figure.name)) } " "
             b { (value) (host_limited(figure)) }
-            " " (figure.unit.symbol())
+            "\u{a0}" (figure.unit.symbol())
         }
     }
 }
@@ -90,6 +91,16 @@ pub fn figure(figure: &Figure) -> Markup {
 /// The asterisk of a figure that the host may have limited.
 pub fn host_limited(figure: &Figure) -> Markup {
     html! { @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
+}
+
+/// Formats a response time with about four significant digits: `0.052 ms`, `41.65 ms`, `1,690.8 ms`.
+pub fn milliseconds(ms: f64) -> String {
+    let decimals = match ms.abs() {
+        ..10.0 => 3,
+        ..100.0 => 2,
+        _ => 1,
+    };
+    format!("{} ms", grouped(ms, decimals))
 }
 
 /// Formats a time to the minute: `2026-11-25 02:33 UTC`.
@@ -100,4 +111,15 @@ pub fn moment(at: Timestamp) -> String {
 /// Formats the time that has passed since `since`; 0 if the clock was set back.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn response_times_have_about_four_digits() {
+        let texts = [0.0, 0.0521, 9.9994, 41.653, 1_690.801].map(milliseconds);
+        assert_eq!(texts, ["0.000 ms", "0.052 ms", "9.999 ms", "41.65 ms", "1,690.8 ms"]);
+    }
 }

@@ -52,12 +52,12 @@ impl Area {
 
     /// Returns horizontal grid lines, labelled with their values.
     fn grid(&self) -> Markup {
-        let step = nice(self.top / 3.5);
-        let lines = (0..=6).map(|index| step * f64::from(index)).take_while(|value| *value <= self.top);
+        let step = nice(self.top / 5.0);
+        let lines = (0..=5).map(|index| step * f64::from(index)).take_while(|value| *value <= self.top);
         html! {
             @for value in lines {
                 line.grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(self.y(value))) y2=(number(self.y(value))) {}
-                text.axis x=(LEFT - 8.0) y=(number(self.y(value) + 4.0)) text-anchor="end" { (short(value)) }
+                text.axis x=(LEFT - 8.0) y=(number(self.y(value) + 4.0)) text-anchor="end" { (tick(value, step)) }
             }
         }
     }
@@ -148,18 +148,25 @@ pub fn seconds(points: &[(f64, f64)]) -> Markup {
     let highest_of = |group: &[(f64, f64)]| (group[0].0, group.iter().map(|(_, y)| *y).fold(0.0, f64::max));
     let points: Vec<(f64, f64)> = points.chunks(group.max(1)).map(highest_of).collect();
     let end = points.last().map_or(1.0, |(x, _)| *x);
-    let highest = points.iter().map(|(_, y)| *y).fold(f64::MIN_POSITIVE, f64::max);
+    // Without I/Os, the axis ends at 1.
+    let highest = points.iter().map(|(_, y)| *y).fold(1.0, f64::max);
     let lowest = points.iter().map(|(_, y)| *y).fold(f64::MAX, f64::min);
     let area = Area { x: (0.0, end), top: highest * 1.1, height: LOW };
     let label = format!("IOPS by second, from {} to {}", short(lowest), short(highest));
+    let step = nice(end / 5.0);
+    let times = (0..=5).map(|index| step * f64::from(index)).take_while(|at| *at <= end);
+    // The outer labels neither touch the vertical axis nor extend beyond the picture.
+    let anchor = |at: f64| match at / end {
+        ..0.05 => "start",
+        ..0.95 => "middle",
+        _ => "end",
+    };
     html! {
         svg.plot viewBox=(format!("0 0 {WIDTH} {LOW}")) role="img" aria-label=(label) {
             (area.grid())
-            @for quarter in 0..=4 {
-                @let at = end * f64::from(quarter) / 4.0;
-                text.axis x=(number(area.x(at))) y=(LOW - 8.0) text-anchor=(if quarter == 4 { "end" } else { "middle" }) {
-                    (grouped(at, if end < 10.0 { 2 } else { 0 })) " s"
-                }
+            text.axis x=(LEFT) y=(TOP - 8.0) { "IOPS" }
+            @for at in times {
+                text.axis x=(number(area.x(at))) y=(LOW - 8.0) text-anchor=(anchor(at)) { (tick(at, step)) " s" }
             }
             polyline.values points=(area.line(&points)) {}
         }
@@ -190,6 +197,18 @@ fn nice(step: f64) -> f64 {
     steps.into_iter().find(|nice| *nice >= step).unwrap_or(step)
 }
 
+/// Formats the value of a tick; all ticks of an axis with this step have the same decimals.
+fn tick(value: f64, step: f64) -> String {
+    match step {
+        _ if value == 0.0 => "0".into(),
+        1e6.. => format!("{} M", grouped(value / 1e6, 0)),
+        1e4.. => format!("{} k", grouped(value / 1e3, 0)),
+        1.0.. => grouped(value, 0),
+        0.1.. => grouped(value, 1),
+        _ => grouped(value, 3),
+    }
+}
+
 /// Formats a value in as few characters as possible.
 pub fn short(value: f64) -> String {
     match value.abs() {
@@ -212,6 +231,20 @@ mod tests {
     #[test]
     fn steps_of_the_grid_are_round_numbers() {
         assert_eq!([0.3, 1.0, 1400.0, 5100.0, 0.0].map(nice), [0.5, 1.0, 2000.0, 10000.0, 1.0]);
+    }
+
+    #[test]
+    fn ticks_of_an_axis_have_the_same_decimals() {
+        let axis = |step: f64| [0.0, step, 3.0 * step].map(|value| tick(value, step));
+        assert_eq!(axis(20.0), ["0", "20", "60"]);
+        assert_eq!(axis(0.5), ["0", "0.5", "1.5"]);
+        assert_eq!(axis(5_000.0), ["0", "5,000", "15,000"]);
+        assert_eq!(axis(50_000.0), ["0", "50 k", "150 k"]);
+        let shown = seconds(&[(0.0, 40.0), (29.0, 87.0)]).into_string();
+        for text in [">IOPS<", ">80<", ">0 s<", ">20 s<"] {
+            assert!(shown.contains(text), "{text}: {shown}");
+        }
+        assert!(seconds(&[(0.0, 0.0), (0.0, 0.0)]).into_string().contains(">0 s<"), "no time and no I/Os");
     }
 
     #[test]

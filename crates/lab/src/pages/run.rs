@@ -13,7 +13,7 @@ use stdx::units::{CELSIUS, amount_base10, grouped};
 use super::actions;
 use super::edition::{Edition, file_formats};
 use super::exhibits;
-use super::frame::{Page, age, badge, moment};
+use super::frame::{Page, age, badge, milliseconds, moment};
 use super::labels;
 use super::matrix;
 use super::opened::{shared, with_snapshot};
@@ -191,7 +191,7 @@ fn strip(live: &Live<'_>) -> Markup {
                             li.ahead { (ahead) "?" span.hidden { ", expected" } }
                         }
                         @match fixed {
-                            Some(fixed) if round < fixed.count => li.ahead { "until " (fixed.count) span.hidden { ", not started" } },
+                            Some(fixed) if round < fixed.count => li.ahead { "up to " (fixed.count) span.hidden { ", not started" } },
                             None if expected.is_none() => li.ahead { "further rounds?" },
                             _ => {}
                         }
@@ -214,7 +214,7 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
         dl.numbers {
             @if let Some(segment) = live.latest.filter(|_| is_running) {
                 (one(&format!("IOPS, {}", segment.workload), html! { (grouped(segment.iops(), 0)) @if segment.is_host_limited() { abbr title="The host may have limited this figure" { "*" } } }))
-                @if let Some(slowest) = percentile_ms(segment) { (one("99th percentile of response times", html! { (grouped(slowest, 3)) " ms" })) }
+                @if let Some(slowest) = percentile_ms(segment) { (one("99th percentile of response times", html! { (milliseconds(slowest)) })) }
                 (one("Throughput", html! { (grouped(segment.megabytes_per_second(), 1)) " MB/s" }))
             }
             @if let Some(celsius) = live.health.and_then(|health| health.temperature_celsius) {

@@ -5,6 +5,7 @@ use pts::Standing;
 use record::{Live, LiveSecond, Segment};
 use stdx::units::{amount_base10, grouped, span};
 
+use super::frame::milliseconds;
 use super::opened::shared;
 use super::plot;
 use crate::app::{Answer, App, Call};
@@ -55,8 +56,8 @@ fn of_live(live: &Live) -> Markup {
                 dl.numbers {
                     (one("IOPS now", grouped(now.iops, 0)))
                     (one("Throughput now", format!("{} MB/s", grouped(now.bytes_per_second / 1e6, 1))))
-                    (one("Mean response time now", format!("{} ms", grouped(now.mean_latency_seconds * 1e3, 3))))
-                    (one("Maximum response time now", format!("{} ms", grouped(now.max_latency_seconds * 1e3, 3))))
+                    (one("Mean response time now", milliseconds(now.mean_latency_seconds * 1e3)))
+                    (one("Maximum response time now", milliseconds(now.max_latency_seconds * 1e3)))
                     // The bytes on the rest of the page are those of completed loads; a load may take hours.
                     @if let Some(bytes) = live.load_written_bytes { (one("Written by this load", amount_base10(bytes))) }
                     @if let Some(share) = live.share_done { (one("Done", format!("{} %", grouped(share * 100.0, 0)))) }

@@ -124,7 +124,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
             }
             (fact("Steps", html! { (between(&number(shortest, "steps").to_string(), &number(longest, "steps").to_string())) }))
         }
-        p.soft { "Shortest: steady state as early as possible. Longest: not reached within the limit on rounds. "
+        p.soft { "Shortest: steady state as early as possible. Longest: not reached within the limit on rounds. Speeds: "
             (document["source"].as_str().unwrap_or_default()) "; purge times are not included."
             @if is_simulated { " Times are in the virtual time of the simulated drive, which passes faster than real time." } }
         dl.facts {
@@ -156,7 +156,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
                         tr {
                             th scope="row" { (test["test"].as_str().unwrap_or_default()) }
                             td { (test["outline"].as_str().unwrap_or_default()) }
-                            td.number { (between(&span(number(&test["shortest"], "duration_ns")), &span(number(&test["longest"], "duration_ns")))) }
+                            td.number.times { (between(&span(number(&test["shortest"], "duration_ns")), &span(number(&test["longest"], "duration_ns")))) }
                         }
                     }
                 }
