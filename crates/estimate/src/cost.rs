@@ -133,6 +133,11 @@ fn length_ns(segment: &Segment) -> u64 {
     segment.end_ns.saturating_sub(segment.start_ns)
 }
 
+/// Formats a range, or one value if both ends are equal as printed: some tests end after a certain time or amount.
+fn range(least: String, most: &str) -> String {
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 impl std::fmt::Display for TestCost {
     /// Formats as `iops: 5 h 02 min and 2.1 TB written in 5 rounds; expected 5 h 01 min and 2 TB written`. Each test has
     /// its own name for rounds: `wsat: 24 h 00 min and 1.9 TB written in 48 cycles`.
@@ -151,10 +156,10 @@ impl std::fmt::Display for TestCost {
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
             (false, _, Some((shortest, longest))) if shortest != longest => {
-                let times = (span(shortest.duration_ns), span(longest.duration_ns));
-                let amounts = (amount_base10(shortest.written_bytes), amount_base10(longest.written_bytes));
-                write!(f, " so far; expected {} to {}", times.0, times.1)?;
-                write!(f, " and {} to {} written", amounts.0, amounts.1)
+                let times = range(span(shortest.duration_ns), &span(longest.duration_ns));
+                let amounts =
+                    range(amount_base10(shortest.written_bytes), &amount_base10(longest.written_bytes));
+                write!(f, " so far; expected {times} and {amounts} written")
             }
             (false, _, Some((shortest, _))) => write!(f, " so far; expected {}", cost(shortest)),
             (false, ..) => write!(f, " so far"),
@@ -234,6 +239,9 @@ mod tests {
             cut.to_string().contains("so far; expected 5 h 00 min to 1 d 01 h and 500 GB to 2.5 TB written"),
             "{cut}"
         );
+        let one_amount = of(Some((expense(0, 5, 500), expense(0, 25, 500))), expense(2, 2, 200), false);
+        let text = one_amount.to_string();
+        assert!(text.contains("so far; expected 5 h 00 min to 1 d 01 h and 500 GB written"), "{text}");
         let fixed = of(Some((expense(0, 22, 9), expense(0, 22, 9))), expense(0, 22, 8), true);
         assert_eq!(fixed.expected(), Some(expense(0, 22, 9)));
         assert_eq!(of(None, expense(5, 1, 1), true).expected(), None);
