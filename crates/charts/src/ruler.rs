@@ -90,7 +90,8 @@ impl Ruler {
         let is_long = is_even && found.ticks.iter().any(|tick| tick.value.fract() != 0.0);
         match found.ticks.as_slice() {
             [first, second, ..] if is_long && is_quarter(second.value - first.value) => {
-                Self::of(scale, values.iter().copied(), tick_count / 2)
+                // With fewer ticks than that, the next step could be 10 instead of 5.
+                Self::of(scale, values.iter().copied(), tick_count.div_ceil(2))
             }
             _ => found,
         }
@@ -288,6 +289,7 @@ mod tests {
             ruler.ticks.into_iter().map(|tick| tick.label).collect()
         };
         assert_eq!(across(25.0, 10), ["0", "5", "10", "15", "20", "25"]);
+        assert_eq!(across(22.0, 9), ["0", "5", "10", "15", "20", "25"]);
         assert_eq!(across(0.25, 10), ["0", "0.05", "0.10", "0.15", "0.20", "0.25"]);
         assert_eq!(across(100.0, 4), ["0", "25", "50", "75", "100"]);
     }
