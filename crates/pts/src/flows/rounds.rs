@@ -93,9 +93,8 @@ impl Rounds {
         Ok(verdict != Verdict::Continue)
     }
 
-    /// Runs the test loop: rounds over `cells` in order, until the values that `track` extracts are steady or the
-    /// round limit is reached. `workload` creates each cell from the completed rounds, the round number, the step
-    /// and the cell.
+    /// Runs rounds over `cells` in order, until the values that `track` extracts are steady or the round limit is
+    /// reached. `workload` creates each cell from the completed rounds, the round number, the step and the cell.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
@@ -183,7 +182,8 @@ impl Rounds {
 
     /// Names the averaged rounds; None if there are none.
     pub fn mean_remark(&self) -> Option<String> {
-        (!self.results().is_empty()).then(|| format!("Mean of rounds {}.", self.names()))
+        let kind = if self.results().len() == 1 { "Round" } else { "Mean of rounds" };
+        (!self.results().is_empty()).then(|| format!("{kind} {}.", self.names()))
     }
 
     /// Number of the last completed round.
