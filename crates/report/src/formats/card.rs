@@ -83,12 +83,11 @@ fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);
     let (tone, text) = worst.map_or((Tone::Open, ""), |headline| (headline.tone, headline.text.as_str()));
+    // The left half of the badge says that a run is imported, but not that its drive was simulated.
+    let is_stated = document.run.origin.is_some() && document.simulated().is_empty();
     match document.watermark() {
-        // The verdict of an imported run names its source.
-        Some(word) if !text.to_uppercase().starts_with(word) => {
-            badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful))
-        }
-        Some(_) => badge(left, text, tone.max(Tone::Doubtful)),
+        Some(_) if is_stated => badge(left, text, tone.max(Tone::Doubtful)),
+        Some(word) => badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful)),
         None => badge(left, text, tone),
     }
 }
