@@ -6,6 +6,8 @@ mod described;
 mod documents;
 #[path = "serve/ended.rs"]
 mod ended;
+#[path = "serve/fuzzed.rs"]
+mod fuzzed;
 #[path = "serve/hosts.rs"]
 mod hosts;
 #[path = "support/lab_server/mod.rs"]

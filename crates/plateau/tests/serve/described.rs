@@ -29,7 +29,7 @@ impl Names<'_> {
 }
 
 /// Checks a response against the description of its operation.
-fn check(operation: &Value, response: &Response, what: &str) {
+pub fn check(operation: &Value, response: &Response, what: &str) {
     let described = &operation["responses"][response.status.to_string()];
     let description = described["description"].as_str();
     assert!(description.is_some_and(|text| text != "an error"), "{what}: {}", response.head);

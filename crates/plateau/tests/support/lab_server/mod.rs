@@ -72,15 +72,7 @@ impl Server {
 
     /// The request that submits a form.
     pub fn posted(&self, path: &str, headers: &str, form: &[(&str, &str)]) -> String {
-        let encode = |text: &str| -> String {
-            let plain = |byte: &u8| byte.is_ascii_alphanumeric();
-            text.bytes()
-                .map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-                .collect()
-        };
-        let pairs: Vec<String> =
-            form.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
-        let body = pairs.join("&");
+        let body = fields(form);
         format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n\
              Content-Length: {}\r\n{headers}\r\n{body}",
@@ -125,6 +117,21 @@ impl Server {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// Encodes a text as a part of a path, a query or a form.
+pub fn encoded(text: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric();
+    text.bytes()
+        .map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// Encodes the fields of a query or a form.
+pub fn fields(fields: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+    pairs.join("&")
 }
 
 /// Reads the JSON document that a server prints when it starts.
