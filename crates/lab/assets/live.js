@@ -88,13 +88,15 @@
   const part = document.getElementById("live");
   if (!id || !part || !window.EventSource) return;
   const leastMs = 1000; // A simulated run writes many records in a second.
+  // As in the style of the pages. A part has only the charts for the window as it is now.
+  const narrow = matchMedia("(max-width: 40rem)");
   let loaded = 0, waiting = null, source = null, last = Number(part.dataset.record);
 
   const load = async () => {
     waiting = null;
     loaded = Date.now();
     try {
-      const response = await get(`/runs/${id}/live`);
+      const response = await get(`/runs/${id}/live?width=${narrow.matches ? "narrow" : "wide"}`);
       if (isOver(response)) { again(); return; }
       if (!response.ok) throw new Error(response.statusText);
       const next = parsed(await response.text());
@@ -119,6 +121,7 @@
   const soon = () => {
     if (waiting === null) waiting = setTimeout(load, Math.max(0, loaded + leastMs - Date.now()));
   };
+  narrow.addEventListener("change", soon);
   // Browsers open at most six connections to a server. Pages that are visible at the same time therefore tell each other
   // who has a stream: the first few keep theirs, and the others ask for news every other second.
   const mostStreams = 3, own = Math.random(), others = new Set();

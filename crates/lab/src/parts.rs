@@ -17,8 +17,8 @@ const MOST_AGE_NS: u64 = 1_000_000_000;
 /// A part of a page that is the same for all viewers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The part that changes with every record.
-    Record,
+    /// The part that changes with every record, for windows of this width, or for all.
+    Record(Option<Width>),
     /// The part that changes every second.
     Second,
     /// The picture of the latest hour, for wide windows or for narrow ones.
@@ -29,6 +29,8 @@ pub enum Part {
 #[derive(Debug, Default)]
 pub struct Parts {
     record: Mutex<Option<Rendered>>,
+    wide_record: Mutex<Option<Rendered>>,
+    narrow_record: Mutex<Option<Rendered>>,
     second: Mutex<Option<Rendered>>,
     wide_picture: Mutex<Option<Rendered>>,
     narrow_picture: Mutex<Option<Rendered>>,
@@ -67,7 +69,9 @@ impl Parts {
         render: impl FnOnce(&Snapshot) -> String,
     ) -> String {
         let place = match part {
-            Part::Record => &self.record,
+            Part::Record(None) => &self.record,
+            Part::Record(Some(Width::Wide)) => &self.wide_record,
+            Part::Record(Some(Width::Narrow)) => &self.narrow_record,
             Part::Second => &self.second,
             Part::Picture(Width::Wide) => &self.wide_picture,
             Part::Picture(Width::Narrow) => &self.narrow_picture,
@@ -120,8 +124,8 @@ mod tests {
             assert_eq!(shown, format!("{part:?} {:?}", snapshot.last_record()));
             rendered
         };
-        assert!(is_rendered(0, Part::Record, &first) && is_rendered(0, Part::Second, &first));
-        assert!(!is_rendered(999, Part::Record, &first) && !is_rendered(999, Part::Second, &first));
+        assert!(is_rendered(0, Part::Record(None), &first) && is_rendered(0, Part::Second, &first));
+        assert!(!is_rendered(999, Part::Record(None), &first) && !is_rendered(999, Part::Second, &first));
         std::fs::write(&file, "the next second").expect("a file");
         assert!(is_rendered(999, Part::Second, &first), "the file has changed");
         assert!(is_rendered(1_999, Part::Second, &first), "ages have changed");

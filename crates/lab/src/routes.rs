@@ -230,7 +230,10 @@ pub const ROUTES: &[Route] = &[
         ..page("/compare", "a comparison of runs; the first is the baseline", api::compare)
     },
     of_run("/runs/{id}", "a run: live until it is complete, then its report", pages::reported::page),
-    of_run("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
+    Route {
+        query: &[Field::at_most_once("width")],
+        ..of_run("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part)
+    },
     of_run(
         "/runs/{id}/second",
         "the part of the page of a run that changes every second",

@@ -151,7 +151,7 @@ fn pages(server: &Server, running: &Running, rows: &mut Vec<Row>) -> anyhow::Res
         "/account",
         "/api",
         &live,
-        &format!("{live}/live"),
+        &format!("{live}/live?width=wide"),
         &format!("{live}/second"),
     ];
     for path in listed.into_iter().chain([done.as_str(), "/compare?run=bench000001&run=bench000002"]) {

@@ -11,11 +11,25 @@ const HASH_DIGITS: usize = 10;
 /// Name of the query's field for narrow pictures, and its value.
 pub const NARROW: &str = "narrow";
 
+/// Name of the query's field for the windows that a part of a page is for.
+pub const WIDTH: &str = "width";
+
 /// The width of the windows that a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     Wide,
     Narrow,
+}
+
+impl Width {
+    /// Returns the width with this name; None for any other name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "wide" => Some(Self::Wide),
+            NARROW => Some(Self::Narrow),
+            _ => None,
+        }
+    }
 }
 
 /// How a page is delivered.

@@ -6,7 +6,7 @@ use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Page as Group, Table};
 use stdx::units::grouped;
 
-use super::edition::{Edition, link};
+use super::edition::{Edition, Width, link};
 use super::frame::{Page, problem};
 use super::opened::with_snapshot;
 use crate::app::{Answer, App, Call};
@@ -25,7 +25,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
         };
         let name = &outcome.test;
         let from = call.query("from").and_then(|number| number.parse().ok()).unwrap_or(0);
-        let (shown, next) = some(&outcome.pages, from, MOST_BYTES, Progress::AtLeastOne);
+        let (shown, next) = some(&outcome.pages, from, MOST_BYTES, Progress::AtLeastOne, None);
         let content = html! {
             h1 { a href=(Edition::Server.run(id)) { (id) } }
             h2 { (outcome.title) }
@@ -44,12 +44,13 @@ fn address(id: &str, test: &str, from: usize) -> String {
 
 /// All exhibits of a test.
 pub fn all(outcome: &Outcome) -> Markup {
-    some(&outcome.pages, 0, usize::MAX, Progress::AtLeastOne).0
+    some(&outcome.pages, 0, usize::MAX, Progress::AtLeastOne, None).0
 }
 
-/// The first exhibits of a test, and a link to the others if they do not fit on a page.
-pub fn first(id: &str, outcome: &Outcome, edition: Edition) -> Markup {
-    let (shown, next) = some(&outcome.pages, 0, MOST_BYTES, Progress::AsFits);
+/// The first exhibits of a test, and a link to the others if they do not fit on a page; with a `width`, only the pictures for
+/// such windows.
+pub fn first(id: &str, outcome: &Outcome, edition: Edition, width: Option<Width>) -> Markup {
+    let (shown, next) = some(&outcome.pages, 0, MOST_BYTES, Progress::AsFits, width);
     let others = |next| match edition {
         Edition::Server => address(id, &outcome.test, next),
         Edition::Site { .. } => edition.report(id),
@@ -76,9 +77,16 @@ enum Progress {
     AtLeastOne,
 }
 
-/// Shows the exhibits from number `from` on, as far as they fit; also returns the number of the first one that does not.
-fn some(groups: &[Group], from: usize, most_bytes: usize, progress: Progress) -> (Markup, Option<usize>) {
-    let (mut out, mut number) = (String::new(), 0);
+/// Shows the exhibits from number `from` on, as far as they fit with the pictures for all windows, so that a part for some
+/// windows has the same exhibits; also returns the number of the first one that does not.
+fn some(
+    groups: &[Group],
+    from: usize,
+    most_bytes: usize,
+    progress: Progress,
+    width: Option<Width>,
+) -> (Markup, Option<usize>) {
+    let (mut out, mut number, mut bytes) = (String::new(), 0, 0);
     for group in groups {
         let mut part = String::new();
         let mut next = None;
@@ -87,17 +95,17 @@ fn some(groups: &[Group], from: usize, most_bytes: usize, progress: Progress) ->
             if number <= from {
                 continue;
             }
-            let markup = self::exhibit(exhibit, &group.title).into_string();
+            let (markup, most) = self::exhibit(exhibit, &group.title, width);
             let is_first = out.is_empty() && part.is_empty();
-            if out.len() + part.len() + markup.len() > most_bytes
-                && !(is_first && progress == Progress::AtLeastOne)
-            {
+            if bytes + most > most_bytes && !(is_first && progress == Progress::AtLeastOne) {
                 next = Some(number - 1);
                 break;
             }
-            part += &markup;
+            part += &markup.0;
+            bytes += most;
         }
         if !part.is_empty() {
+            let exhibits_bytes = part.len();
             let section = html! {
                 section.exhibits {
                     h3 { (group.title) }
@@ -105,7 +113,8 @@ fn some(groups: &[Group], from: usize, most_bytes: usize, progress: Progress) ->
                     @for remark in &group.remarks { p.soft { (remark) } }
                 }
             };
-            out += &section.into_string();
+            out += &section.0;
+            bytes += section.0.len() - exhibits_bytes;
         }
         if next.is_some() {
             return (PreEscaped(out), next);
@@ -114,24 +123,38 @@ fn some(groups: &[Group], from: usize, most_bytes: usize, progress: Progress) ->
     (PreEscaped(out), None)
 }
 
-fn exhibit(exhibit: &Exhibit, title: &str) -> Markup {
+/// Returns an exhibit, and its size in bytes with the pictures for all windows.
+fn exhibit(exhibit: &Exhibit, title: &str, width: Option<Width>) -> (Markup, usize) {
+    let sized = |markup: Markup| {
+        let bytes = markup.0.len();
+        (markup, bytes)
+    };
     match exhibit {
-        Exhibit::Table(table) => self::table(table),
-        Exhibit::Facts(facts) => self::facts(facts),
+        Exhibit::Table(table) => sized(self::table(table)),
+        Exhibit::Facts(facts) => sized(self::facts(facts)),
         // Columns are several times as large as a map of the same values, and hide each other.
-        Exhibit::Columns3d(columns) => html! {
-            (self::exhibit(&Exhibit::HeatMap(columns.clone()), title))
-            p.soft { "Shown as a map; the report also shows the columns." }
-        },
+        Exhibit::Columns3d(columns) => {
+            let (map, bytes) = self::exhibit(&Exhibit::HeatMap(columns.clone()), title, width);
+            let remark = html! { p.soft { "Shown as a map; the report also shows the columns." } };
+            (html! { (map) (remark) }, bytes + remark.0.len())
+        }
         chart => {
             let wide = charts::picture(chart, title, Size::DEFAULT).unwrap_or_default();
-            figure(&wide, &charts::narrow_picture(chart, title).unwrap_or_default())
+            let narrow = charts::narrow_picture(chart, title).unwrap_or_default();
+            (figure(&wide, &narrow, width), wide.len() + narrow.len())
         }
     }
 }
 
-/// A picture for wide and one for narrow windows. They are drawn by `charts`, which escapes all text.
-pub fn figure(wide: &str, narrow: &str) -> Markup {
+/// A picture for wide and one for narrow windows, or only that for windows of this `width`. They are drawn by `charts`,
+/// which escapes all text.
+pub fn figure(wide: &str, narrow: &str, width: Option<Width>) -> Markup {
+    let (wide, narrow) = match width {
+        Some(Width::Wide) => (wide, ""),
+        // Not every chart has a narrow picture.
+        Some(Width::Narrow) if !narrow.is_empty() => ("", narrow),
+        Some(Width::Narrow) | None => (wide, narrow),
+    };
     let narrow = narrow.replacen("<svg ", "<svg class=\"narrow\" ", 1);
     html! { figure.picture { (PreEscaped(wide)) (PreEscaped(narrow)) } }
 }
@@ -161,10 +184,11 @@ fn table(table: &Table) -> Markup {
 
 fn cell(cell: &Cell, decimals: usize) -> Markup {
     match cell {
-        Cell::Value(value) => html! { (grouped(*value, decimals)) },
-        Cell::HostLimited(value) => html! {
+        Cell::Value(value) if value.is_finite() => html! { (grouped(*value, decimals)) },
+        Cell::HostLimited(value) if value.is_finite() => html! {
             (grouped(*value, decimals)) abbr title="The host may have limited this figure" { "*" }
         },
+        Cell::Value(_) | Cell::HostLimited(_) => html! { span.soft { "n/a" } },
         Cell::Absent(why) => html! { span.soft { (why) } },
     }
 }
@@ -203,7 +227,7 @@ mod tests {
         let groups = [group("a", &[10, 10, 10]), group("b", &[]), group("c", &[900]), group("d", &[10; 30])];
         let (mut next, mut tables, mut pages) = (Some(0), 0, 0);
         while let Some(from) = next {
-            let (shown, after) = some(&groups, from, 10_000, Progress::AtLeastOne);
+            let (shown, after) = some(&groups, from, 10_000, Progress::AtLeastOne, None);
             let shown = shown.into_string();
             let found = shown.matches("<table>").count();
             assert!(
@@ -215,9 +239,29 @@ mod tests {
         }
         assert_eq!(tables, 34);
         assert!((4..10).contains(&pages), "{pages}");
-        let (shown, next) = some(&groups[2..], 0, 10_000, Progress::AsFits);
+        let (shown, next) = some(&groups[2..], 0, 10_000, Progress::AsFits, None);
         assert_eq!((shown.into_string().as_str(), next), ("", Some(0)), "it has a page of its own");
-        assert_eq!(some(&groups, 0, usize::MAX, Progress::AsFits).1, None);
-        assert_eq!(some(&groups, 99, 10_000, Progress::AtLeastOne).0.into_string(), "");
+        assert_eq!(some(&groups, 0, usize::MAX, Progress::AsFits, None).1, None);
+        assert_eq!(some(&groups, 99, 10_000, Progress::AtLeastOne, None).0.into_string(), "");
+    }
+
+    #[test]
+    fn a_part_has_the_exhibits_of_the_page_with_one_picture_each() {
+        let series = vec![pts::exhibit::Series { name: "S".into(), points: vec![(1.0, 2.0), (2.0, 3.0)] }];
+        let (x, y) = (("Round", pts::exhibit::Scale::Rounds), ("IOPS", pts::exhibit::Scale::LinearFromZero));
+        let lines = pts::exhibit::Lines::plain(pts::ReadingHint::Saturation, x, y, series);
+        let groups: Vec<Group> =
+            (0..9).map(|_| Group::of("k", "G", Exhibit::Lines(lines.clone()))).collect();
+        let one = some(&groups[..1], 0, usize::MAX, Progress::AsFits, None).0.0.len();
+        let of = |width| some(&groups, 0, 9 * one / 2, Progress::AsFits, width);
+        let ((page, next), count) = (of(None), 4);
+        assert_eq!(next, Some(count));
+        let pictures = |text: &str, what: &str| text.matches(what).count();
+        assert_eq!(pictures(&page.0, "<svg"), 2 * count);
+        for (width, narrow) in [(Width::Wide, 0), (Width::Narrow, count)] {
+            let (part, after) = of(Some(width));
+            assert_eq!((pictures(&part.0, "<svg"), after), (count, next));
+            assert_eq!(pictures(&part.0, "class=\"narrow\""), narrow);
+        }
     }
 }

@@ -48,7 +48,7 @@ pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Ans
 }
 
 /// A part of the page of the run named in the path, shared by the viewers who follow the run.
-pub fn shared(app: &App, call: &Call, part: Part, content: fn(&Snapshot) -> Markup) -> Answer {
+pub fn shared(app: &App, call: &Call, part: Part, content: impl Fn(&Snapshot) -> Markup) -> Answer {
     match app.followed.part(call.name(), part, |snapshot| content(snapshot).into_string()) {
         Some(text) => Answer::of(HTML, text),
         None => with_snapshot(app, call, |snapshot| Answer::html(content(snapshot))),

@@ -11,7 +11,7 @@ use report::formats::Format;
 use stdx::units::{CELSIUS, amount_base10, grouped};
 
 use super::actions;
-use super::edition::{Edition, file_formats};
+use super::edition::{Edition, WIDTH, Width, file_formats};
 use super::exhibits;
 use super::frame::{Page, age, badge, milliseconds, moment};
 use super::labels;
@@ -43,7 +43,7 @@ pub fn page(app: &App, call: &Call, snapshot: &Snapshot, problem: Option<&str>) 
     let id = &snapshot.run.file.id;
     let content = html! {
         @if let Some(problem) = problem { div.mistakes { p { "There is no report: " (problem) } } }
-        div #live data-record=[snapshot.last_record()] { (served(snapshot)) }
+        div #live data-record=[snapshot.last_record()] { (self::content(snapshot, Source::Linked(Edition::Server))) }
         (actions::actions(call, snapshot))
         (labels::forms(app, call, snapshot))
         (files(id, &file_formats().collect::<Vec<_>>(), Edition::Server))
@@ -61,7 +61,9 @@ pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
 
 /// `/runs/{id}/live`: the part of the page that changes.
 pub fn part(app: &App, call: &Call) -> Answer {
-    shared(app, call, Part::Record, served)
+    let width = call.query(WIDTH).and_then(Width::named);
+    let source = width.map_or(Source::Linked(Edition::Server), Source::Part);
+    shared(app, call, Part::Record(width), |snapshot| content(snapshot, source))
 }
 
 /// `/runs/{id}/page`: the page as one file that needs no server.
@@ -83,10 +85,6 @@ pub fn file(app: &App, call: &Call) -> Answer {
         };
         Answer { save_as: Some(format!("{id}.html")), ..Answer::html(page) }
     })
-}
-
-fn served(snapshot: &Snapshot) -> Markup {
-    content(snapshot, Source::Linked(Edition::Server))
 }
 
 fn content(snapshot: &Snapshot, source: Source) -> Markup {
@@ -122,7 +120,7 @@ fn content(snapshot: &Snapshot, source: Source) -> Markup {
         (timeline::section(snapshot, source))
         // Charts are omitted until the first round ends, because they would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(snapshot, outcome, source)) }
-        @if let Source::Linked(Edition::Server) = source { (other_tests(snapshot, current)) }
+        @if source.edition() == Some(Edition::Server) { (other_tests(snapshot, current)) }
         (details(snapshot))
     }
 }
@@ -375,9 +373,9 @@ fn pages(snapshot: &Snapshot, outcome: &Outcome, source: Source) -> Markup {
         section {
             h2 { (outcome.title) @if snapshot.standing == Standing::Running { " so far" } }
             @for note in &outcome.notes { p.note { (note) } }
-            @match source {
-                Source::Linked(edition) => (exhibits::first(&snapshot.run.file.id, outcome, edition)),
-                Source::Inline => (exhibits::all(outcome)),
+            @match source.edition() {
+                Some(edition) => (exhibits::first(&snapshot.run.file.id, outcome, edition, source.width())),
+                None => (exhibits::all(outcome)),
             }
         }
     }

@@ -57,15 +57,15 @@ pub fn section(snapshot: &Snapshot, source: Source) -> Markup {
                 @if divisor > 1 { " Minutes refer to the full-size drive." }
                 @if !latest.unavailable.is_empty() { " Not reported by drive or host: " (latest.unavailable.join(", ")) "." }
             }
-            @match source {
-                Source::Linked(edition) => figure.picture {
+            @match source.edition() {
+                Some(edition) => figure.picture {
                     @let address = |width| edition.timeline(&snapshot.run.file.id, snapshot.last_record(), width);
                     picture {
                         source media="(max-width: 40rem)" srcset=(address(Width::Narrow));
                         img src=(address(Width::Wide)) alt=(described(&latest));
                     }
                 },
-                Source::Inline => (figure(&svg(&latest, Width::Wide), &svg(&latest, Width::Narrow))),
+                None => (figure(&svg(&latest, Width::Wide), &svg(&latest, Width::Narrow), None)),
             }
         }
     }
@@ -82,6 +82,27 @@ fn described(latest: &Latest) -> String {
 pub enum Source {
     /// With links to other addresses.
     Linked(Edition),
+    /// Like a served page, but only with the pictures for windows of this width.
+    Part(Width),
     /// As parts of the page, which needs nothing else.
     Inline,
+}
+
+impl Source {
+    /// Returns the edition to which the page links; None if it needs nothing else.
+    pub const fn edition(self) -> Option<Edition> {
+        match self {
+            Self::Linked(edition) => Some(edition),
+            Self::Part(_) => Some(Edition::Server),
+            Self::Inline => None,
+        }
+    }
+
+    /// Returns the width of the windows that the page is for; None for all windows.
+    pub const fn width(self) -> Option<Width> {
+        match self {
+            Self::Part(width) => Some(width),
+            Self::Linked(_) | Self::Inline => None,
+        }
+    }
 }

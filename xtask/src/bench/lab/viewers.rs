@@ -97,7 +97,7 @@ fn reload(server: &Server, run: &str, changed: &AtomicBool, all: &All) -> anyhow
     while !all.leaving.load(Ordering::Relaxed) {
         let begun = Instant::now();
         if changed.swap(false, Ordering::Relaxed) {
-            kept.get(&format!("/runs/{run}/live"))?;
+            kept.get(&format!("/runs/{run}/live?width=wide"))?;
         }
         kept.get(&format!("/runs/{run}/second"))?;
         thread::sleep(SECOND.saturating_sub(begun.elapsed()));
