@@ -6,6 +6,7 @@ mod pages;
 mod parts;
 
 use charts::markup::{escape, escape_breakable};
+use report::Around;
 use report::parts::Shell;
 
 use crate::authored::Authored;
@@ -24,13 +25,20 @@ const SCRIPT: &str = include_str!("script.js");
 /// Returns the whole comparison as an HTML file.
 #[must_use]
 pub fn html(comparison: &Comparison, authored: &Authored) -> String {
+    html_within(comparison, authored, Around::default())
+}
+
+/// Returns the whole comparison with the additions of a server.
+#[must_use]
+pub fn html_within(comparison: &Comparison, authored: &Authored, around: Around<'_>) -> String {
     let title = title(comparison);
+    let Around { style, before, after } = around;
     let quantiles: Vec<String> = QUANTILES.iter().map(f64::to_string).collect();
     let watermark = authored.watermark.as_deref().map_or_else(String::new, |word| {
         format!("<div class=\"watermark\" aria-hidden=\"true\">{}</div>\n", escape(word))
     });
     let content = format!(
-        "{watermark}<main data-quantiles=\"{}\">\n{}<h1>{}</h1>\n{}{}{}{}{}{}{}{}{}</main>\n",
+        "{before}{watermark}<main data-quantiles=\"{}\">\n{}<h1>{}</h1>\n{}{}{}{}{}{}{}{}{}</main>\n{after}",
         quantiles.join(" "),
         printed_marks(comparison),
         escape(&title),
@@ -44,7 +52,8 @@ pub fn html(comparison: &Comparison, authored: &Authored) -> String {
         headers(comparison),
         points("Notes", &authored.notes),
     );
-    Shell { title: &title, style: STYLE, class: "", content: &content, script: Some(SCRIPT) }.html()
+    let style = format!("{STYLE}{style}");
+    Shell { title: &title, style: &style, class: "", content: &content, script: Some(SCRIPT) }.html()
 }
 
 /// Returns the marks of all runs, for the top of every printed page; empty if no run has any. On a screen, each run's

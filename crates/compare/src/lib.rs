@@ -36,7 +36,7 @@ pub use card::card;
 pub use comparison::{Comparison, Line, MINIMUM_RUNS};
 pub use data::{csv, json};
 pub use group::{Group, GroupBy};
-pub use html::html;
+pub use html::{html, html_within};
 pub use noise::{Difference, Finding};
 pub use pdf::pdf;
 pub use report::parts::Figure;

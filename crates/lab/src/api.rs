@@ -1,6 +1,6 @@
 //! The pages' content as JSON, and the exports of a run.
 
-use compare::{Authored, Candidate, Comparison};
+use compare::{Candidate, Comparison};
 use record::{Annotation, Change};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::{Value, json};
@@ -10,9 +10,11 @@ use crate::catalogue::{Row, State};
 use crate::document::{POLICY, document};
 use crate::drives::{History, drives};
 use crate::live::{Live, Place};
+use crate::pages::edition::Edition;
 use crate::pages::frame::problem;
 use crate::pages::library::Selection;
 use crate::pages::opened::{opened, with_snapshot};
+use crate::pages::reported;
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
 
@@ -120,12 +122,13 @@ pub fn report(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// `/compare?run=...&run=...`: the comparison as `plateau compare --html` writes it. The first run is the baseline.
+/// `/compare?run=...&run=...`: the comparison as `plateau compare --html` writes it, after the lab's navigation. The first
+/// run is the baseline.
 pub fn compare(app: &App, call: &Call) -> Answer {
     match comparison(app, call) {
         Ok(comparison) => {
             let links = ids(call).map(|id| Some(format!("/runs/{id}"))).collect();
-            let page = compare::html(&comparison, &Authored { links, ..Authored::default() });
+            let page = reported::compared(&comparison, links, Edition::Server);
             Answer { policy: Some(POLICY.into()), ..Answer::of(HTML, page) }
         }
         Err(why) => {

@@ -3,7 +3,7 @@
 use crate::app::{Answer, App, Call};
 
 pub const STYLE: &str = include_str!("../assets/lab.css");
-/// Style of what the lab adds to a report.
+/// Style of what the lab adds to a report or a comparison.
 pub const REPORT_STYLE: &str = include_str!("../assets/report.css");
 /// Shows IOPS that fall and then stay on a plateau.
 pub const ICON: &str = include_str!("../assets/icon.svg");

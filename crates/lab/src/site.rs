@@ -7,7 +7,7 @@ mod manifest;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use compare::{Authored, Candidate, Comparison};
+use compare::{Candidate, Comparison};
 use pts::Standing;
 use record::{Digest, Library, is_run_id};
 use report::formats::{Make, Source};
@@ -243,7 +243,7 @@ impl<E> Site<'_, E> {
             group.runs.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of)?;
         let site = Edition::Site { up: "../" };
         let links = group.runs.iter().map(|row| Some(site.run(&row.file.id))).collect();
-        Ok(compare::html(&comparison, &Authored { links, ..Authored::default() }))
+        Ok(reported::compared(&comparison, links, site))
     }
 
     fn file(&mut self, files: &mut BTreeSet<String>, path: String, bytes: Vec<u8>) -> Result<(), E> {
@@ -258,7 +258,7 @@ impl<E> Site<'_, E> {
 }
 
 /// Must be increased whenever the files that Plateau writes for a run change.
-const FILES_VERSION: u32 = 5;
+const FILES_VERSION: u32 = 6;
 
 /// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {

@@ -93,6 +93,15 @@ pub fn host_limited(figure: &Figure) -> Markup {
     html! { @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
 }
 
+/// Returns a message of the program, in which commands are between backticks.
+pub fn with_code(message: &str) -> Markup {
+    html! {
+        @for (index, part) in message.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// Formats a response time with about four significant digits: `0.052 ms`, `41.65 ms`, `1,690.8 ms`.
 pub fn milliseconds(ms: f64) -> String {
     let decimals = match ms.abs() {
@@ -116,6 +125,12 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_in_messages_are_code() {
+        let shown = with_code("Type `plateau resume`, then <b>.").into_string();
+        assert_eq!(shown, "Type <code>plateau resume</code>, then &lt;b&gt;.");
+    }
 
     #[test]
     fn response_times_have_about_four_digits() {

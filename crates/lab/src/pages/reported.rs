@@ -1,8 +1,9 @@
-//! The page of a complete run: its report after the lab's navigation, followed by links to the run's files and, if it is
-//! served, by forms for tags, notes and archiving.
+//! Pages that are documents of their own, after the lab's navigation: comparisons, and the page of a complete run, which is
+//! its report, followed by links to the run's files and, if it is served, by forms for tags, notes and archiving.
 
 use std::ffi::OsString;
 
+use compare::{Authored, Comparison};
 use maud::{Markup, html};
 use pts::Standing;
 use report::formats::Format;
@@ -58,20 +59,37 @@ fn within(document: &Document, before: &Markup, after: &Markup) -> String {
 
 fn header(snapshot: &Snapshot, edition: Edition) -> Markup {
     let file = &snapshot.run.file;
+    let state = html! {
+        p.state {
+            (badge(&State::Known(snapshot.standing))) " " (file.labels.name.as_deref().unwrap_or(&file.id)) " "
+            @for tag in &file.labels.tags { span.tag { (tag) } " " }
+            @if let Some(origin) = run::origin(snapshot) { span.soft { (origin) } }
+        }
+    };
+    navigation(edition, "Runs", &state)
+}
+
+/// Returns the page of a comparison, in which `links` lead to the runs.
+pub fn compared(comparison: &Comparison, links: Vec<Option<String>>, edition: Edition) -> String {
+    // A site lists its comparisons, but a server composes each from the list of runs.
+    let section = if edition == Edition::Server { "Runs" } else { "Comparisons" };
+    let before = navigation(edition, section, &html! {});
+    let around = Around { style: assets::REPORT_STYLE, before: &before.0, after: "" };
+    compare::html_within(comparison, &Authored { links, ..Authored::default() }, around)
+}
+
+/// The lab's navigation on a page that is a document of its own.
+fn navigation(edition: Edition, section: &str, below: &Markup) -> Markup {
     html! {
         header.lab {
             a.brand href=(edition.home()) { "Plateau" }
-            // The style and the script of the report apply to the element `nav`.
+            // The style and the script of the document apply to the element `nav`.
             div.sections role="navigation" aria-label="Sections" {
                 @for (path, name) in edition.menu() {
-                    a href=(path) aria-current=[(name == "Runs").then_some("page")] { (name) }
+                    a href=(path) aria-current=[(name == section).then_some("page")] { (name) }
                 }
             }
-            p.state {
-                (badge(&State::Known(snapshot.standing))) " " (file.labels.name.as_deref().unwrap_or(&file.id)) " "
-                @for tag in &file.labels.tags { span.tag { (tag) } " " }
-                @if let Some(origin) = run::origin(snapshot) { span.soft { (origin) } }
-            }
+            (below)
         }
     }
 }

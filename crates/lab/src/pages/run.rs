@@ -13,7 +13,7 @@ use stdx::units::{CELSIUS, amount_base10, grouped};
 use super::actions;
 use super::edition::{Edition, WIDTH, Width, file_formats};
 use super::exhibits;
-use super::frame::{Page, age, badge, milliseconds, moment};
+use super::frame::{Page, age, badge, milliseconds, moment, with_code};
 use super::labels;
 use super::matrix;
 use super::opened::{shared, with_snapshot};
@@ -109,7 +109,7 @@ fn content(snapshot: &Snapshot, source: Source) -> Markup {
             h1 { (file.labels.name.as_deref().unwrap_or(&file.id)) }
             p.target { (file.tests.join(", ")) " \u{b7} " (file.profile) " \u{b7} " (file.target_line()) }
             @if let Some(origin) = origin(snapshot) { p.soft.origin { (origin) } }
-            p.lead { (live.sentence) }
+            p.lead { (with_code(&live.sentence)) }
             @if is_running { (strip(&live)) }
             p.soft { (times(snapshot, &live)) }
         }

@@ -65,6 +65,7 @@ fn a_run_is_stopped_resumed_reported_and_compared() {
         compared.as_str().is_some_and(|text| text.contains(&first) && text.contains(&second)),
         "{compared}"
     );
+    assert_eq!(browser.evaluate("document.querySelector('header a[href=\"/drives\"]') !== null"), true);
     assert_eq!(bench.runs().len(), 3);
 
     let own = format!("{base}/");

@@ -29,7 +29,7 @@ const STYLE: &str = include_str!("html/style.css");
 /// The script adds only conveniences: the page is complete without it.
 const SCRIPT: &str = concat!(include_str!("html/script.js"), include_str!("html/zoom.js"));
 
-/// What a server adds to a report: its navigation and its forms.
+/// What a server adds to a report or a comparison: its navigation and its forms.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Around<'a> {
     /// Style of the additions.
