@@ -121,8 +121,8 @@ impl Refusal {
             Self::UnknownHost => "this server does not allow this host name; its operator can allow it",
             Self::ForeignOrigin => "requests from pages with another origin are refused",
             Self::NotSignedIn => {
-                "not signed in: open the link that `plateau serve` printed, or sign in with a name and a \
-                 password; each link works once; after it is used, the server prints the next one"
+                "open the link that `plateau serve` printed, or sign in with a name and a password; each link \
+                 works once; after it is used, the server prints the next one"
             }
             Self::NotOperator => "only operators can do this, and you are signed in as a viewer",
             Self::NoToken => "the form is not from this session; reload its page and submit it again",

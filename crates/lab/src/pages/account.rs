@@ -27,11 +27,12 @@ pub fn form() -> Markup {
 
 /// `/account`
 pub fn page(_: &App, call: &Call) -> Answer {
+    let user = call.visitor.as_ref().and_then(|visitor| visitor.user.as_deref());
     let role = call.visitor.as_ref().map_or("", |visitor| visitor.role.word());
     let content = html! {
         h1 { "Account" }
         dl.facts {
-            div { dt { "User" } dd { (call.user()) } }
+            div { dt { "User" } dd { (user.unwrap_or("none: this browser signed in with a link")) } }
             div { dt { "Role" } dd { (role) } }
         }
         @if call.is_operator() {

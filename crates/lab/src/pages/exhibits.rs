@@ -250,8 +250,7 @@ mod tests {
         let series = vec![pts::exhibit::Series { name: "S".into(), points: vec![(1.0, 2.0), (2.0, 3.0)] }];
         let (x, y) = (("Round", pts::exhibit::Scale::Rounds), ("IOPS", pts::exhibit::Scale::LinearFromZero));
         let lines = pts::exhibit::Lines::plain(pts::ReadingHint::Saturation, x, y, series);
-        let groups: Vec<Group> =
-            (0..9).map(|_| Group::of("k", "G", Exhibit::Lines(lines.clone()))).collect();
+        let groups: Vec<Group> = (0..9).map(|_| Group::of("k", "G", Exhibit::Lines(lines.clone()))).collect();
         let one = some(&groups[..1], 0, usize::MAX, Progress::AsFits, None).0.0.len();
         let of = |width| some(&groups, 0, 9 * one / 2, Progress::AsFits, width);
         let ((page, next), count) = (of(None), 4);

@@ -53,7 +53,7 @@ impl Page<'_> {
 
 /// A page that explains why something cannot be shown.
 pub fn problem(title: &str, text: &str) -> Markup {
-    let content = html! { h1 { (title) } p { (text) } };
+    let content = html! { h1 { (title) } p { (with_code(&sentence(text))) } };
     Page { title, section: "", follows: None, edition: Edition::Server, content }.html()
 }
 
@@ -93,6 +93,16 @@ pub fn host_limited(figure: &Figure) -> Markup {
     html! { @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
 }
 
+/// Returns a message, which is usually a fragment, as a sentence. A name or a path at its beginning remains as it is.
+pub fn sentence(message: &str) -> String {
+    let is_word = message
+        .split_once(' ')
+        .is_some_and(|(first, _)| !first.is_empty() && first.chars().all(|c| c.is_ascii_lowercase()));
+    let (first, rest) = message.split_at(usize::from(is_word));
+    let end = if message.ends_with(['.', '!', '?', ':']) || message.is_empty() { "" } else { "." };
+    format!("{}{rest}{end}", first.to_ascii_uppercase())
+}
+
 /// Returns a message of the program, in which commands are between backticks.
 pub fn with_code(message: &str) -> Markup {
     html! {
@@ -125,6 +135,20 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_become_sentences() {
+        for (message, expected) in [
+            ("the tag is empty", "The tag is empty."),
+            ("There is one.", "There is one."),
+            ("bench000001 is running", "bench000001 is running."),
+            ("/dev/sda: gone", "/dev/sda: gone."),
+            ("gone", "gone."),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(message), expected);
+        }
+    }
 
     #[test]
     fn commands_in_messages_are_code() {

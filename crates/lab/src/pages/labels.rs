@@ -81,17 +81,17 @@ pub fn unarchive(app: &App, call: &Call) -> Answer {
     changed(app, call, |run| Ok(Change::Unarchived { run }))
 }
 
-/// Returns one line of text from the form.
+/// Returns one line of text from the form's field `name`.
 fn text(call: &Call, name: &str) -> Result<String, String> {
     let text = call.form(name).trim();
     if text.is_empty() {
-        return Err("it is empty".into());
+        return Err(format!("the {name} is empty"));
     }
     if text.contains(stdx::text::is_unprintable) {
-        return Err("it must be one line without control characters".into());
+        return Err(format!("the {name} must be one line without control characters"));
     }
     if text.chars().count() > MOST_CHARACTERS {
-        return Err(format!("it has more than {MOST_CHARACTERS} characters"));
+        return Err(format!("the {name} has more than {MOST_CHARACTERS} characters"));
     }
     Ok(text.to_owned())
 }

@@ -86,7 +86,8 @@ pub async fn admitted_call(
 pub fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A header that is not text or that occurs several times must not count as absent.
-    let origin = headers.get(header::ORIGIN).map(|_| only(headers, header::ORIGIN).unwrap_or("not one origin"));
+    let origin =
+        headers.get(header::ORIGIN).map(|_| only(headers, header::ORIGIN).unwrap_or("not one origin"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
     let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
     let (host, cookies) = (only(headers, header::HOST), text(header::COOKIE));
