@@ -45,8 +45,11 @@ pub fn forms(app: &App, call: &Call, snapshot: &Snapshot) -> Markup {
                 form.fields action=(path("note")) method="post" {
                     (token(call)) label { "Note" input name="note" required maxlength=(MOST_CHARACTERS) size="40"; } button { "Add note" }
                 }
-                @let (what, name) = if added.archived(id).is_some() { ("unarchive", "Unarchive") } else { ("archive", "Archive") };
-                form action=(path(what)) method="post" { (token(call)) button { (name) } }
+                @let (what, name, effect) = match added.archived(id) {
+                    Some(_) => ("unarchive", "Unarchive", "Shows this run in lists again."),
+                    None => ("archive", "Archive", "Hides this run from lists; its files are not changed."),
+                };
+                form action=(path(what)) method="post" { (token(call)) button { (name) } " " span.soft { (effect) } }
             } @else if tags.is_empty() && notes.is_empty() { p.soft { "None." } }
         }
     }
