@@ -126,6 +126,8 @@ type Rows = Vec<Known>;
 /// The rows of a library.
 pub struct Catalogue {
     library: Library,
+    /// Held while runs are listed.
+    turn: Mutex<()>,
     rows: Mutex<Arc<Rows>>,
     /// What many rows have in common.
     shared: Shared,
@@ -140,6 +142,7 @@ impl Catalogue {
     pub fn of(library: Library) -> Self {
         Self {
             library,
+            turn: Mutex::default(),
             rows: Mutex::default(),
             shared: Shared::default(),
             targets: Targets::default(),
@@ -154,6 +157,9 @@ impl Catalogue {
 
     /// Returns all runs, and the folders that cannot be read.
     pub fn listing(&self) -> Result<Listing, String> {
+        // The first list reads every journal, which takes seconds in a large library. Requests that arrive in the meantime
+        // wait for its rows instead of reading the same journals.
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let Scan { rows, unopened } = self.scan()?;
         let added = self.added();
         let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {

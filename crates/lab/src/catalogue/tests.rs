@@ -2,6 +2,7 @@ use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use pts::Standing;
@@ -9,7 +10,7 @@ use record::{Library, RUN_FILE};
 use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 
-use super::{Catalogue, State};
+use super::{Catalogue, Row, State};
 use crate::followed::example;
 
 /// Returns a descriptor from which the times that a file is read can be read.
@@ -73,4 +74,21 @@ fn an_interrupted_run_is_read_again_only_if_a_process_works_on_it() {
     journal.lock().expect("a lock");
     assert_eq!(state(), State::Known(Standing::Running));
     assert!(was_read(&reads));
+}
+
+#[test]
+fn requests_at_the_same_time_share_the_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (_run, _journal) = example(dir.path());
+    let catalogue = Catalogue::of(Library::at(dir.path()));
+    let together = Barrier::new(4);
+    let first = || {
+        together.wait();
+        Arc::clone(&catalogue.rows().expect("readable")[0])
+    };
+    let rows: Vec<Arc<Row>> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(first)).collect();
+        all.into_iter().map(|thread| thread.join().expect("a row")).collect()
+    });
+    assert!(rows.iter().all(|row| Arc::ptr_eq(row, &rows[0])), "each journal was read once");
 }
