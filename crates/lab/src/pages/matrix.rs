@@ -8,7 +8,7 @@ use record::{Entry, Event, Note, Segment};
 use stdx::units::block_size;
 
 use super::plot::short;
-use crate::live::{Live, segment};
+use crate::live::{FixedRounds, Live, segment};
 use crate::snapshot::Snapshot;
 
 /// Relative change below which a value counts as unchanged.
@@ -22,7 +22,8 @@ type Key = (u32, u8);
 
 /// The matrix of the current round; nothing if the phase has no rounds or the cells also differ in other parameters.
 pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
-    let Phase::Round { round, cell, .. } = &live.phase else { return html! {} };
+    let Phase::Round { test, round, cell, .. } = &live.phase else { return html! {} };
+    let name = FixedRounds::of(test).map_or("round", |fixed| fixed.name);
     let (current, previous) = rounds(&snapshot.loaded.entries);
     let order: Vec<Key> = previous.iter().chain(&current).map(|each| key(each)).collect();
     let distinct: BTreeSet<Key> = order.iter().copied().collect();
@@ -42,8 +43,8 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
         |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
     html! {
         section.box {
-            h2 { "Round " (round) ": IOPS by block size and R/W mix" @if !previous.is_empty() { " (outlined: previous round)" } }
-            div.scroll tabindex="0" role="region" aria-label="Cells of the round" {
+            h2 { "IOPS by block size and R/W mix, " (name) " " (round) @if !previous.is_empty() { " (outlined: previous " (name) ")" } }
+            div.scroll tabindex="0" role="region" aria-label=(format!("Cells of the {name}")) {
                 table.matrix {
                     thead { tr { th { "Block size" } @for mix in &mixes { th.number { (mix) "/" (100 - mix.min(&100)) } } } }
                     tbody {
@@ -53,7 +54,7 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
                                 @for mix in &mixes {
                                     @let key = (*block, *mix);
                                     @match (find(&current, key), find(&previous, key)) {
-                                        (Some(value), before) => td.measured { (short(value)) " " (change(value, before)) },
+                                        (Some(value), before) => td.measured { (short(value)) " " (change(value, before, name)) },
                                         (None, _) if now == Some(key) => td.now { "now" },
                                         (None, Some(before)) => td.before { (short(before)) },
                                         (None, None) => td {},
@@ -68,14 +69,14 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     }
 }
 
-/// The change since the previous round, as a symbol with a description.
-fn change(value: f64, before: Option<f64>) -> Markup {
+/// The change since the previous round, which is called `name`, as a symbol with a description.
+fn change(value: f64, before: Option<f64>, name: &str) -> Markup {
     let share = before.filter(|before| *before > 0.0).map(|before| value / before - 1.0);
     html! {
         @match share {
-            Some(share) if share > UNCHANGED => abbr title="higher than in the previous round" { "\u{25b2}" },
-            Some(share) if share < -UNCHANGED => abbr title="lower than in the previous round" { "\u{25bc}" },
-            Some(_) => span.soft title="within 2 % of the previous round" { "\u{b7}" },
+            Some(share) if share > UNCHANGED => abbr title=(format!("higher than in the previous {name}")) { "\u{25b2}" },
+            Some(share) if share < -UNCHANGED => abbr title=(format!("lower than in the previous {name}")) { "\u{25bc}" },
+            Some(_) => span.soft title=(format!("within 2 % of the previous {name}")) { "\u{b7}" },
             None => "",
         }
     }
