@@ -277,7 +277,7 @@ mod tests {
             (&format!("{one}/nvme/nvme0/nvme0n1/nvme0n1p2/partition"), "2"),
             (&format!("{other}/nvme/nvme1/nvme1n1/size"), "1"),
             (&format!("{hba}/size"), "1"),
-            (&format!("{subsystem}/nvme2n1/size"), "1"),
+            (&format!("{subsystem}/nvme2n1/nvme2n1p1/partition"), "1"),
             (&format!("{one}/nvme/nvme2/nvme2c2n1/size"), "1"),
             (&format!("{other}/nvme/nvme3/nvme2c3n1/size"), "1"),
             (&format!("{root}/0000:00:1d.0/current_link_speed"), "8.0 GT/s PCIe\n"),
@@ -320,6 +320,11 @@ mod tests {
         assert_eq!(slot(5, &format!("{subsystem}/nvme2n1")), None, "its paths are not in one slot");
         let both = ["PCIe 0000:00:1d.0", "PCIe 0000:00:1e.0"];
         assert_eq!(links(7, &format!("{subsystem}/nvme2n1")), both, "the links of all paths");
+        assert_eq!(
+            links(8, &format!("{subsystem}/nvme2n1/nvme2n1p1")),
+            both,
+            "a partition has those of its disk"
+        );
     }
 
     #[test]

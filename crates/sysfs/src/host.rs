@@ -95,17 +95,19 @@ impl SysDevice {
     }
 
     /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of
-    /// `nvme0n1`, under the controllers that its subsystem lists. Empty for other devices.
+    /// `nvme0n1`, under the controllers that its subsystem lists. A partition has the paths of its disk. Empty for other
+    /// devices.
     #[must_use]
     pub fn nvme_paths(&self) -> Vec<PathBuf> {
+        let disk = if self.is_partition() { self.dir.parent() } else { Some(self.dir.as_path()) };
+        let kname = disk.map(name_of).unwrap_or_default();
         let Some((subsystem, namespace)) =
-            self.kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
+            kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
         else {
             return Vec::new();
         };
-        let Some(above) = self.dir.parent().filter(|dir| name_of(dir).starts_with("nvme-subsys")) else {
-            return Vec::new();
-        };
+        let above = disk.and_then(Path::parent).filter(|dir| name_of(dir).starts_with("nvme-subsys"));
+        let Some(above) = above else { return Vec::new() };
         let entries = |dir: &Path| -> Vec<PathBuf> {
             fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
         };
