@@ -89,29 +89,16 @@ impl Prometheus {
         std::fs::write(folder.path().join("prometheus.yml"), config).expect("writable");
         std::fs::write(folder.path().join("alerts.yml"), text(&shipped("alerts.yml"))).expect("writable");
         std::fs::write(folder.path().join("password"), PASSWORD).expect("writable");
-        let begun = Instant::now();
-        loop {
-            // Another process may take the port before Prometheus does.
-            let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-            let address = free.expect("a free port").to_string();
+        let start = |address: &str| {
             let mut command = Command::new("prometheus");
             command
                 .current_dir(folder.path())
-                .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]);
+                .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
+                .arg(format!("--web.listen-address={address}"));
             command
-                .arg(format!("--web.listen-address={address}"))
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
-            let mut process = Process(command.spawn().expect("prometheus starts"));
-            while process.0.try_wait().expect("a child").is_none() {
-                if get(&address, "/-/ready").is_some_and(|response| response.status == 200) {
-                    return Self { _process: process, address, _folder: folder };
-                }
-                assert!(begun.elapsed() < PATIENCE, "Prometheus is not ready");
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            assert!(begun.elapsed() < PATIENCE, "Prometheus ends");
-        }
+        };
+        let (process, address, _) = answering("/-/ready", start);
+        Self { _process: process, address, _folder: folder }
     }
 
     /// Returns the series that a query finds.
@@ -121,6 +108,28 @@ impl Prometheus {
         let answer: Value = serde_json::from_str(&response.body).unwrap_or_else(|_| panic!("{response:?}"));
         assert_eq!(answer["status"], "success", "{query}: {answer}");
         answer["data"]["result"].as_array().expect("a result").clone()
+    }
+}
+
+/// Starts a server, given the address at which it is to listen, and waits until it answers a request; returns the process,
+/// the address and the response.
+fn answering(path: &str, start: impl Fn(&str) -> Command) -> (Process, String, Response) {
+    let begun = Instant::now();
+    loop {
+        // Another process may take the port before the server does.
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let address = free.expect("a free port").to_string();
+        let mut command = start(&address);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut process = Process(command.spawn().expect("it starts"));
+        while process.0.try_wait().expect("a child").is_none() {
+            if let Some(response) = get(&address, path).filter(|response| response.status == 200) {
+                return (process, address, response);
+            }
+            assert!(begun.elapsed() < PATIENCE, "{command:?} does not answer");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(begun.elapsed() < PATIENCE, "{command:?} ends");
     }
 }
 
