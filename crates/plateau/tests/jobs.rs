@@ -96,6 +96,12 @@ fn another_command_with_the_same_id_is_refused() {
     let id = ["job", "latest", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
     assert!(bench.fails(2, &id).contains("RUN would mean another run"));
     assert!(bench.fails(2, &["job", "../x", "iops", "sim:sas-slc-2011"]).contains("cannot be the id"));
+    // A folder with one of these names would make the library's own files unusable.
+    for id in ["library.journal", "Index.sqlite-wal", "j1.tar.zst"] {
+        let error = bench.fails(2, &["job", id, "iops", "sim:sas-slc-2011", "--scale", "1/64"]);
+        assert!(error.contains("reserved in a library"), "{id}: {error}");
+        assert!(!bench.library().join(id).exists(), "{id}");
+    }
     assert!(bench.fails(2, &job(&["--erase", "S1"])).contains("does not apply"));
 }
 

@@ -32,15 +32,7 @@ use crate::run::request::RunRequest;
 const EVERY: Duration = Duration::from_millis(250);
 
 pub fn run(cli: &Cli, options: &Job) -> Done {
-    if !record::is_run_id(&options.id) {
-        let text =
-            format!("'{}' cannot be the id of a run: use letters, digits, '-', '_' and '.'", options.id);
-        return Err(Failure::text(Exit::Usage, text));
-    }
-    record::run_label::name(&options.id).map_err(|_| {
-        let text = format!("'{}' cannot be the id of a run, because RUN would mean another run", options.id);
-        Failure::text(Exit::Usage, text)
-    })?;
+    check_id(&options.id)?;
     let library = places::library(cli.library.as_deref())?;
     let mut requests = RunRequest::each_of("job RUN-ID", &options.request, &options.handling)?;
     let (Some(mut request), None) = (requests.pop(), requests.pop()) else {
@@ -78,6 +70,20 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     }
     turn.end();
     Ok(())
+}
+
+/// Rejects an id that a library or a command would take for something else.
+fn check_id(id: &str) -> Done {
+    let problem = if !record::is_run_id(id) {
+        ": use letters, digits, '-', '_' and '.'"
+    } else if record::run_label::name(id).is_err() {
+        ", because RUN would mean another run"
+    } else if record::is_reserved_run_id(id) {
+        ", because it is reserved in a library"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::text(Exit::Usage, format!("'{id}' cannot be the id of a run{problem}")))
 }
 
 /// Acquires a lock, waiting while another process holds it.
