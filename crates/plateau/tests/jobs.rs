@@ -229,6 +229,23 @@ fn a_job_for_another_drive_does_not_continue_the_run() {
     bench.ok(&[&["job", "b1", "iops", &device.path], &SHORT[..]].concat());
 }
 
+/// The confirmation in a job's command was typed before the run began.
+#[test]
+fn a_job_does_not_continue_on_a_target_that_was_replaced() {
+    let bench = Bench::on_build_disk();
+    let (file, copy) = (bench.path("t.bin"), bench.path("copy"));
+    std::fs::write(&file, vec![1; 16 << 20]).expect("a file");
+    let words = [&["iops", file.to_str().expect("a path"), "--erase", "t.bin"], &SHORT[..]].concat();
+    start_and_kill(&bench, "b1", &words);
+    std::fs::copy(&file, &copy).and_then(|_| std::fs::rename(&copy, &file)).expect("replaced");
+    let before = std::fs::read(&file).expect("readable");
+    let error = bench.fails(3, &[&["job", "b1"], &words[..]].concat());
+    assert!(error.contains("recreated or copied"), "{error}");
+    assert!(error.contains("confirm with plateau resume b1 --erase"), "{error}");
+    assert!(std::fs::read(&file).expect("readable") == before, "nothing was written");
+    bench.ok(&["resume", "b1", "--erase", "t.bin"]);
+}
+
 #[test]
 fn a_job_waits_for_commands_that_are_not_jobs() {
     let bench = Bench::on_build_disk();

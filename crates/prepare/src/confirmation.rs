@@ -12,7 +12,7 @@ use crate::{others, reused};
 pub enum By {
     /// The user, who confirms with `--erase` that nobody needs a file that has changed.
     User,
-    /// A job, which repeats the confirmation that the run began with.
+    /// A job, which repeats the confirmation that the run began with, whatever has happened since.
     Job,
 }
 
@@ -64,7 +64,8 @@ pub fn of_members(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Do
 
 /// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
 /// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
-/// also remains valid for a file that was neither recreated nor copied.
+/// also remains valid for a file that was neither recreated nor copied. A job's confirmation was typed before the run
+/// began, so it is valid for the same targets only.
 ///
 /// # Errors
 /// [`Exit::Refused`] if the identity must be typed, or if a file may have been used for another purpose.
@@ -86,29 +87,24 @@ pub fn of(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String], by
         ),
         TargetKind::Simulated | TargetKind::Imported => (true, ""),
     };
+    let confirm = || {
+        let command = if by == By::Job { format!(" plateau resume {}", file.id) } else { String::new() };
+        format!("confirm with{command} --erase {}", in_quotes(&was.identity))
+    };
+    let refused = |text: String| Err(Failure::text(Exit::Refused, text));
     if (erase.is_empty() || by == By::Job)
         && let Some(now) = drive.file_state()?
         && let Some(evidence) = reused::evidence(&now, was.capacity_bytes, entries)
     {
-        let text = format!(
-            "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, \
-             confirm with{} --erase {}",
+        return refused(format!(
+            "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, {}",
             was.path,
-            if by == By::Job { format!(" plateau resume {}", file.id) } else { String::new() },
-            in_quotes(&was.identity)
-        );
-        return Err(Failure::text(Exit::Refused, text));
+            confirm()
+        ));
     }
     match erase {
-        [_, ..] => Ok(erase.to_vec()),
+        [_, ..] if certain || by == By::User => Ok(erase.to_vec()),
         [] if certain => Ok(vec![was.identity.clone()]),
-        [] => Err(Failure::text(
-            Exit::Refused,
-            format!(
-                "{} {doubt}; if it is the right target, confirm with --erase {}",
-                was.path,
-                in_quotes(&was.identity)
-            ),
-        )),
+        _ => refused(format!("{} {doubt}; if it is the right target, {}", was.path, confirm())),
     }
 }
