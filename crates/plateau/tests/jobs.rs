@@ -301,18 +301,21 @@ fn a_campaign_accepts_the_options_and_times_that_a_job_accepts() {
     let bench = Bench::new();
     let path = |name: &str| bench.path(name).to_str().expect("a path").to_owned();
     let list = r#"[{"path": "/dev/sda", "kind": "SATA", "identity": "S1", "capacity_bytes": 4000000000000},
-        {"path": "sim:sas-slc-2011", "kind": "simulated", "identity": "D1", "capacity_bytes": 32000000000}]"#;
+        {"path": "sim:sas-slc-2011", "kind": "simulated", "identity": "D1", "capacity_bytes": 32000000000},
+        {"path": "sim:sas-slc-2011", "kind": "simulated", "identity": "x-D1", "capacity_bytes": 32000000000}]"#;
     std::fs::write(path("n1.json"), list).expect("written");
     let from = format!("n1={}", path("n1.json"));
     bench.ok(&["fleet", "inventory", "--from", &from, "--dir", &path("fleet")]);
-    let submit = |drive: &str, more: &str, options: &str| {
-        let text = format!(
-            "name = \"q\"\n{more}\n[[drives]]\nidentities = [\"{drive}\"]\n[[plans]]\nname = \"p\"\ntests = \"iops\"\n\
-             options = [{options}]\n"
-        );
+    let submit_text = |text: String| {
         std::fs::write(path("c.toml"), text).expect("written");
         let inventory = path("fleet/inventory.json");
         bench.run(&["fleet", "submit", &path("c.toml"), "--inventory", &inventory, "--dry-run"])
+    };
+    let submit = |drive: &str, more: &str, options: &str| {
+        submit_text(format!(
+            "name = \"q\"\n{more}\n[[drives]]\nidentities = [\"{drive}\"]\n[[plans]]\nname = \"p\"\ntests = \"iops\"\n\
+             options = [{options}]\n"
+        ))
     };
     let all = r#""--tune", "--verify-purge", "--purge-method", "overwrite", "--tag", "a", "--note", "b""#;
     let output = submit("S1", "", all);
@@ -329,4 +332,14 @@ fn a_campaign_accepts_the_options_and_times_that_a_job_accepts() {
     }
     let output = submit("S1", "time-limit-minutes = 6000", "");
     assert!(output.status.success(), "{}", texts(&output).1);
+    for (name, expected) in [
+        ("last-week", "'last-week-p-D1-1' cannot be the id of a run"),
+        ("q", "two runs would have the id 'q-p-x-D1-1'"),
+    ] {
+        let plan = |name: &str| format!("[[plans]]\nname = \"{name}\"\ntests = \"iops\"\n");
+        let drives = "[[drives]]\nidentities = [\"D1\", \"x-D1\"]\n";
+        let output = submit_text(format!("name = \"{name}\"\n{drives}{}{}", plan("p"), plan("p-x")));
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(texts(&output).1.contains(expected), "{}", texts(&output).1);
+    }
 }

@@ -3,12 +3,30 @@
 use std::os::unix::fs::FileTypeExt as _;
 
 use device::Refusal;
+use failure::{Done, Exit, Failure};
 use record::Library;
 
 use crate::{by_serial, others};
 
 /// Name of this program's processes.
 const PROGRAM: &str = "plateau";
+
+/// Rejects an id that a library or a command would take for something else.
+///
+/// # Errors
+/// [`Exit::Usage`] with the reason.
+pub fn check_id(id: &str) -> Done {
+    let problem = if !record::is_run_id(id) {
+        ": use letters, digits, '-', '_' and '.'"
+    } else if record::run_label::name(id).is_err() {
+        ", because RUN would mean another run"
+    } else if record::is_reserved_run_id(id) {
+        ", because it is reserved in a library"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::text(Exit::Usage, format!("'{id}' cannot be the id of a run{problem}")))
+}
 
 /// Returns whether all that prevents the use of a target is another process of Plateau, which will end.
 #[must_use]

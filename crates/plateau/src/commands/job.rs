@@ -13,7 +13,7 @@ use device::OpenOptions;
 use follow::decision::{self, Decision};
 use nandsim::Scale;
 use prepare::confirmation::By;
-use prepare::job::{is_array, is_fruitless, is_used_by_plateau, keys};
+use prepare::job::{check_id, is_array, is_fruitless, is_used_by_plateau, keys};
 use prepare::{by_serial, others, renamed};
 use record::{
     Entry, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
@@ -70,20 +70,6 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     }
     turn.end();
     Ok(())
-}
-
-/// Rejects an id that a library or a command would take for something else.
-fn check_id(id: &str) -> Done {
-    let problem = if !record::is_run_id(id) {
-        ": use letters, digits, '-', '_' and '.'"
-    } else if record::run_label::name(id).is_err() {
-        ", because RUN would mean another run"
-    } else if record::is_reserved_run_id(id) {
-        ", because it is reserved in a library"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::text(Exit::Usage, format!("'{id}' cannot be the id of a run{problem}")))
 }
 
 /// Acquires a lock, waiting while another process holds it.
