@@ -320,21 +320,24 @@ fn take(id: &str, verified: &mut Verifier, lines: &[u8]) -> Result<(), TransferE
 /// Checks the files of a run other than its `run.json` and its journal.
 fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
     let refused = |text| Err(TransferError::Refused { text });
-    for (name, bytes) in first.files {
-        if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
+    for (position, (name, bytes)) in first.files.iter().enumerate() {
+        let is_repeated = first.files[..position].iter().any(|(other, _)| other == name);
+        if is_repeated || !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
             return refused(format!("{name} is not a run file that can be received"));
         }
     }
-    // Early builds did not record the hash of the logo.
     let logo = file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
-    let logo = logo.map(|sha256| (LOGO, sha256));
-    let imported = file.origin.as_ref().map(|origin| (IMPORTED, &*origin.sha256));
-    for (name, sha256) in logo.into_iter().chain(imported) {
+    let imported = file.origin.as_ref().map(|origin| &*origin.sha256);
+    for (name, sha256) in [(LOGO, logo), (IMPORTED, imported)] {
         let found = first.files.iter().find(|(found, _)| *found == name);
-        if !found.is_some_and(|(_, bytes)| Digest::of(bytes).is(sha256)) {
-            let what = if found.is_some() { "was changed" } else { "is missing" };
-            return refused(format!("run {}: its file `{name}` {what}; restore it from a copy", first.id));
-        }
+        let problem = match (found, sha256) {
+            (None, None) => continue,
+            (Some((_, bytes)), Some(sha256)) if Digest::of(bytes).is(sha256) => continue,
+            (Some(_), Some(_)) => "was changed; restore it from a copy",
+            (None, Some(_)) => "is missing; restore it from a copy",
+            (Some(_), None) => "is not named in its run.json, so it cannot be verified; remove it",
+        };
+        return refused(format!("run {}: its file `{name}` {problem}", first.id));
     }
     Ok(())
 }
