@@ -247,7 +247,8 @@ mod tests {
         assert!(["", "ssd k", "SSD Kiosk", "KIOSK", "a7", "\u{212a}iosk"].into_iter().all(may));
         assert!(["sdd", "SSD Kiosks", &"SSD ".repeat(100)].into_iter().all(|part| !may(part)));
         // The Kelvin sign is an upper-case k.
-        let (run, _) = PackedRun::of("a7", &packed.replace("9:SSD K", "11:SSD \u{212a}")).expect("the text of a run");
+        let (run, _) =
+            PackedRun::of("a7", &packed.replace("9:SSD K", "11:SSD \u{212a}")).expect("the text of a run");
         assert!(run.may_contain("kiosk") && run.target.to_lowercase().contains("kiosk"));
     }
 
