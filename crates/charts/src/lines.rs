@@ -152,13 +152,19 @@ fn draw_series(
 
 /// Returns the series names in legend order. Series with the same name are drawn as one line with gaps.
 fn names(lines: &Lines) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for series in &lines.series {
-        if !names.contains(&series.name.as_str()) {
-            names.push(&series.name);
-        }
-    }
-    names
+    let names = || lines.series.iter().map(|series| series.name.as_str());
+    let is_first = |(index, name): &(usize, &str)| names().take(*index).all(|earlier| earlier != *name);
+    names().enumerate().filter(is_first).map(|(_, name)| name).collect()
+}
+
+/// Returns the names in the legend with their indices. Access groups that are not shown keep their colours, but need no
+/// entry.
+fn keyed(lines: &Lines) -> Vec<(usize, &str)> {
+    let is_shown = |name: &str| {
+        lines.reading != ReadingHint::AccessGroups
+            || lines.series.iter().any(|series| series.name == name && !series.points.is_empty())
+    };
+    names(lines).into_iter().enumerate().filter(|(_, name)| is_shown(name)).collect()
 }
 
 /// Returns the colour of line `index` out of `count`; mixes, block sizes, thread counts and rounds have an
@@ -239,7 +245,7 @@ fn lay_out(lines: &Lines, around: &Surroundings<'_>, size: Size) -> LinePlot {
 }
 
 fn describe(lines: &Lines) -> String {
-    let names: Vec<&str> = lines.series.iter().map(|s| s.name.as_str()).collect();
+    let names: Vec<&str> = keyed(lines).into_iter().map(|(_, name)| name).collect();
     let what = format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "));
     format!("{what} {}", sentence(lines.reading))
 }
@@ -387,13 +393,14 @@ fn legend_width(lines: &Lines, around: &Surroundings<'_>) -> f64 {
 /// Returns the height of the legend in rows.
 fn legend_rows(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     let of_line = |line: usize| if around.caveat(line).is_some() { CAVEAT_ROWS } else { 1.0 };
-    (0..names(lines).len()).map(of_line).sum::<f64>() + lines.guides.len() as f64
+    keyed(lines).into_iter().map(|(line, _)| of_line(line)).sum::<f64>() + lines.guides.len() as f64
 }
 
 /// Returns the number of entries in each column of the legend, and the distance between two columns. A legend below a
 /// narrow plot has two columns if its names are short and none has a caveat.
 fn legend_columns(lines: &Lines, around: &Surroundings<'_>, size: Size) -> (usize, f64) {
-    let names = names(lines).into_iter().chain(lines.guides.iter().map(|guide| guide.name.as_str()));
+    let names = keyed(lines).into_iter().map(|(_, name)| name);
+    let names = names.chain(lines.guides.iter().map(|guide| guide.name.as_str()));
     let widths = names.map(|name| widest_text(&shortened(name, LEGEND_CHARACTERS), LEGEND_SIZE));
     let widths: Vec<f64> = widths.map(|width| width + LEGEND_SWATCH + 12.0).collect();
     let room = (size.width - NARROW_LEFT) / 2.0;
@@ -423,7 +430,7 @@ fn with_legend(lines: &Lines, around: &Surroundings<'_>, size: Size) -> Size {
 /// Draws the legend to the right of the plot, or below it in a narrow picture, never over it. Row height shrinks with many
 /// entries.
 fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, plot: &LinePlot, size: Size) {
-    let names = names(lines);
+    let count = names(lines).len();
     let (left, top, row) = if size.is_narrow() {
         (plot.left, plot.bottom + 56.0, NARROW_ROW)
     } else {
@@ -460,9 +467,9 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, pl
     let line = |canvas: &mut Canvas, (x, y): Point, stroke: Stroke| {
         canvas.line((x, y), (x + LEGEND_SWATCH, y), stroke);
     };
-    for (index, name) in names.iter().enumerate() {
+    for (index, name) in keyed(lines) {
         let (place, caveat) = (around.place(index), around.caveat(index));
-        let colour = colour_of(lines, place, names.len());
+        let colour = colour_of(lines, place, count);
         canvas.grouped(&format!("key s{index}"), |canvas| {
             entry(canvas, name, caveat, &|canvas, at| {
                 line(canvas, at, stroke_of_line(colour, caveat));

@@ -445,6 +445,22 @@ fn series_of_one_name_share_colour_and_legend_entry() {
 }
 
 #[test]
+fn an_access_group_that_is_not_shown_keeps_its_colour_but_has_no_legend_entry() {
+    let (x, y) = (("Time (minutes)", Scale::Fitted), ("MB/s", Scale::LinearFromZero));
+    let drawn = |first: &[(f64, f64)]| {
+        let groups = vec![series("AG1", first), series("AG2", &[(3.0, 2.0), (4.0, 2.5)])];
+        charts::lines(&Lines::plain(ReadingHint::AccessGroups, x, y, groups), "", SMALL)
+    };
+    let (both, second) = (drawn(&[(1.0, 5.0), (2.0, 6.0)]), drawn(&[]));
+    let of = |svg: &str| {
+        svg.split("class=\"series s1\"").nth(1).unwrap().split("stroke=\"").nth(1).unwrap()[..7].to_owned()
+    };
+    assert_eq!(of(&both), of(&second));
+    assert_eq!((both.matches("class=\"key s").count(), second.matches("class=\"key s").count()), (2, 1));
+    assert!(!second.contains(">AG1</text>") && second.contains(">AG2</text>"));
+}
+
+#[test]
 fn panels_of_a_page_have_the_same_edges_and_the_same_horizontal_axis() {
     let panel = |name: &str, values: &[(f64, f64)]| {
         let series = vec![series(name, values)];

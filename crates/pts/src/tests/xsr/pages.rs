@@ -62,6 +62,8 @@ fn name_of(index: usize, group: &Group) -> String {
     format!("AG{} {access} {} W", index + 1, block_size(u64::from(group.block_bytes)))
 }
 
+/// Returns one series per access group up to the last that is shown. Earlier groups stay, without points if they are not
+/// shown, because the position of a series determines its colour: a group looks the same on all pages.
 fn series(
     answers: &CrossAnswers,
     value: fn(&Sample) -> Option<f64>,
@@ -75,7 +77,10 @@ fn series(
             .filter_map(|sample| Some((sample.minute, value(sample)?)))
             .collect(),
     };
-    answers.groups.iter().enumerate().map(group).filter(|series| !series.points.is_empty()).collect()
+    let mut series: Vec<Series> = answers.groups.iter().enumerate().map(group).collect();
+    let last = series.iter().rposition(|series| !series.points.is_empty());
+    series.truncate(last.map_or(0, |last| last + 1));
+    series
 }
 
 fn over_time(label: &str, scale: Scale, series: Vec<Series>) -> Exhibit {
