@@ -72,9 +72,13 @@ impl Point {
 pub struct Drift {
     /// Values of the line at the first and the last run.
     pub ends: (f64, f64),
-    /// Change from the first to the last run, in percent of the mean.
+    /// Change from the first to the last run, in the figure's unit.
+    pub change: f64,
+    /// Bounds of the 95 % confidence interval of the change, in the figure's unit.
+    pub interval: (f64, f64),
+    /// Change in percent of the mean; its magnitude can exceed 100 % if a value falls to a fraction of the first.
     pub percent: f64,
-    /// Bounds of the 95 % confidence interval of the change.
+    /// Bounds of the interval in percent of the mean.
     pub interval_percent: (f64, f64),
 }
 
@@ -82,7 +86,7 @@ impl Drift {
     /// Returns whether the change exceeds the scatter of the values.
     #[must_use]
     pub fn is_beyond_noise(&self) -> bool {
-        let (low, high) = self.interval_percent;
+        let (low, high) = self.interval;
         low > 0.0 || high < 0.0
     }
 }
@@ -90,7 +94,8 @@ impl Drift {
 /// Limits of a control chart of individual values: a value beyond them is very unlikely if nothing has changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Control {
-    /// Lower and upper limit: the mean minus and plus three standard deviations, estimated from the moving range.
+    /// Lower and upper limit: the mean minus and plus three standard deviations, estimated from the moving range. The
+    /// lower limit is not negative unless a value is.
     pub limits: (f64, f64),
     /// Ids of the runs beyond the limits.
     pub outside: Vec<String>,
@@ -151,11 +156,14 @@ impl Trend {
         let residuals: f64 = x.iter().zip(&y).map(|(x, y)| (y - line(*x)).powi(2)).sum();
         let half = student_t(degrees) * (residuals / degrees / squares).sqrt();
         let length = x.last()? - x.first()?;
-        let percent = |slope: f64| slope * length / of.mean * 100.0;
+        let (change, interval) = (slope * length, ((slope - half) * length, (slope + half) * length));
+        let percent = |change: f64| change / of.mean * 100.0;
         Some(Drift {
             ends: (line(*x.first()?), line(*x.last()?)),
-            percent: percent(slope),
-            interval_percent: (percent(slope - half), percent(slope + half)),
+            change,
+            interval,
+            percent: percent(change),
+            interval_percent: (percent(interval.0), percent(interval.1)),
         })
     }
 
@@ -172,8 +180,9 @@ impl Trend {
         // The mean of equal values, such as those of a simulated drive, may differ from them in the last bit.
         let half_and_rounding = half + ROUNDING * mean.abs();
         let is_outside = |point: &&Point| (point.value - mean).abs() > half_and_rounding;
+        let least = values.iter().copied().fold(0.0, f64::min);
         Some(Control {
-            limits: (mean - half, mean + half),
+            limits: ((mean - half).max(least), mean + half),
             outside: self.points.iter().filter(is_outside).map(|point| point.run.clone()).collect(),
             is_newest_outside: self.points.last().is_some_and(|point| is_outside(&point)),
         })
@@ -249,7 +258,7 @@ impl Trend {
         let spread = spread.map(|spread| format!(", standard deviation {spread:.1} %")).unwrap_or_default();
         let mut findings = vec![format!(
             "mean {} {} over {} of {}{spread}",
-            Self::number(mean),
+            self.number(mean),
             self.unit,
             count_of(self.points.len(), "run"),
             count_of(self.drives().len(), "drive"),
@@ -257,11 +266,14 @@ impl Trend {
         findings.push(match self.drift() {
             None => "drift unknown: at least three runs at different times are required".into(),
             Some(drift) => {
-                let (low, high) = drift.interval_percent;
                 let word = if drift.is_beyond_noise() { "beyond noise" } else { "within noise" };
+                let [change, low, high] =
+                    [drift.change, drift.interval.0, drift.interval.1].map(|value| self.signed(value));
                 format!(
-                    "drift from the first to the last run: {:+.1} % (95 % interval {low:+.1} to {high:+.1} %), {word}",
-                    drift.percent
+                    "drift from the first to the last run: {change} {} (95 % interval {low} to {high}), which is \
+                     {:.1} % of the mean and {word}",
+                    self.unit,
+                    drift.percent.abs()
                 )
             }
         });
@@ -278,7 +290,7 @@ impl Trend {
 
     fn control_text(&self, control: &Control) -> String {
         let (low, high) = control.limits;
-        let limits = format!("control limits {} to {} {}", Self::number(low), Self::number(high), self.unit);
+        let limits = format!("control limits {} to {} {}", self.number(low), self.number(high), self.unit);
         let outside = match &control.outside[..] {
             [] => "no run is beyond them".to_owned(),
             runs => format!("beyond them: {}", runs.join(", ")),
@@ -291,15 +303,22 @@ impl Trend {
         format!("{limits}; {outside}{warning}")
     }
 
-    /// Formats a value with four significant digits.
-    fn number(value: f64) -> String {
-        let decimals = match value.abs() {
+    /// Formats a value. All values of a trend have the same number of decimals, which gives the mean four significant
+    /// digits.
+    fn number(&self, value: f64) -> String {
+        let decimals = match self.mean().map_or(0.0, |(mean, _)| mean.abs()) {
             1000.0.. => 0,
             100.0.. => 1,
             10.0.. => 2,
             _ => 3,
         };
         grouped(value, decimals)
+    }
+
+    /// Formats a change of a value.
+    fn signed(&self, change: f64) -> String {
+        let sign = if change < 0.0 { '-' } else { '+' };
+        format!("{sign}{}", self.number(change.abs()))
     }
 
     /// Returns the cells of the table, including the head.
@@ -310,7 +329,7 @@ impl Trend {
         let row = |point: &Point| {
             let interval = point.interval().map_or_else(
                 || "-".to_owned(),
-                |(low, high)| format!("{} to {}", Self::number(low), Self::number(high)),
+                |(low, high)| format!("{} to {}", self.number(low), self.number(high)),
             );
             let limited = if point.host_limited { "*" } else { "" };
             let unsteady = if point.state == "unsteady" { "!" } else { "" };
@@ -319,7 +338,7 @@ impl Trend {
                 point.created.strftime("%Y-%m-%d %H:%M").to_string(),
                 point.drive.clone(),
                 point.firmware.clone().unwrap_or_else(|| "-".into()),
-                format!("{}{limited}{unsteady}", Self::number(point.value)),
+                format!("{}{limited}{unsteady}", self.number(point.value)),
                 interval,
             ]
         };

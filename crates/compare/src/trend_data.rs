@@ -64,6 +64,7 @@ pub fn trend_json(trend: &Trend) -> Value {
         "mean": mean.map(|(mean, _)| mean),
         "standard_deviation_percent": mean.and_then(|(_, spread)| spread),
         "drift": trend.drift().map(|drift| json!({
+            "change": drift.change, "interval": drift.interval,
             "percent": drift.percent, "interval_percent": drift.interval_percent,
             "beyond_noise": drift.is_beyond_noise(),
         })),

@@ -98,6 +98,28 @@ fn control_limits_are_those_of_the_published_example() {
     assert_eq!(trend(&[&runs[..], &[(10.0, 50.0, "B", "1")]].concat()).control(), None);
 }
 
+/// A value that falls from 1,800 to 5.5 changes by more than 100 % of the mean, so the text must not say -192 %.
+#[test]
+fn a_large_drift_is_given_in_the_unit_of_the_figure_and_columns_have_equal_decimals() {
+    let fall = trend(&[(0.0, 1800.0, "A", "1"), (10.0, 1000.0, "A", "1"), (20.0, 5.5, "A", "1")]);
+    let text = trend_text(&fall, None);
+    assert!(text.contains("first to the last run: -1,794.5 IOPS (95 % interval "), "{text}");
+    assert!(text.contains("of the mean") && !text.contains("-19"), "{text}");
+    let value = |run: &str| {
+        let line = text.lines().find(|line| line.starts_with(run)).expect("a row");
+        line.split_whitespace().nth(5).expect("a value").to_owned()
+    };
+    assert_eq!(["run0", "run1", "run2"].map(value), ["1,800.0", "1,000.0", "5.5"]);
+}
+
+#[test]
+fn a_lower_control_limit_is_not_negative_if_no_value_is() {
+    let values: Vec<(f64, f64, &str, &str)> =
+        (0..8).map(|day| (f64::from(day), if day % 2 == 0 { 10.0 } else { 90.0 }, "A", "1")).collect();
+    let control = trend(&values).control().expect("eight runs");
+    assert!(control.limits.0.abs() < 1e-9 && control.limits.1 > 90.0, "{control:?}");
+}
+
 #[test]
 fn too_few_runs_have_no_drift() {
     for few in [&[][..], &[(0.0, 1.0, "A", "1")], &[(0.0, 1.0, "A", "1"), (1.0, 2.0, "A", "1")]] {
