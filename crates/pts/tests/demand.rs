@@ -107,8 +107,8 @@ fn the_load_on_the_processors_is_shown_by_demand() {
     assert!(near(columns.heights[0][6], 32.0 / 20.48), "TC 1 QD 32: {:?}", columns.heights[0][6]);
     assert!(page.remarks[0].starts_with("CPU time of the load threads"), "{:?}", page.remarks);
     let unknown = run("pts-e-2.0", &mut saturating());
-    let Exhibit::Columns3d(columns) = &unknown.pages[7].exhibits[0] else { panic!("no columns") };
-    assert!(columns.heights.iter().flatten().all(Option::is_none));
+    assert!(unknown.pages[7].exhibits.is_empty(), "no picture without values");
+    assert_eq!(unknown.pages[7].remarks.len(), 1);
 }
 
 #[test]

@@ -330,10 +330,14 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
         }
         (_, false) => "No cell was measured, or its record contains no CPU time.",
     };
-    let mut page =
-        Page::of("processor", "System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
-    page.remarks.push(remark.into());
-    page
+    Page {
+        key: Some("processor".into()),
+        title: "System CPU Utilization During Demand Variation".into(),
+        names_test: false,
+        // The specification requires the page, even if there is nothing to draw.
+        exhibits: if measured { vec![Exhibit::Columns3d(columns)] } else { Vec::new() },
+        remarks: vec![remark.into()],
+    }
 }
 
 /// Averages cells with equal TC x QD into one value.
