@@ -59,6 +59,15 @@ impl Page {
     pub fn named(key: impl Into<PageKey>, name: &str, title: &str, exhibit: Exhibit) -> Self {
         Self { names_test: true, ..Self::of(key, &format!("{name} {title}"), exhibit) }
     }
+
+    /// Returns whether the page shows no results. Labelled values are texts, which only repeat that there are none if the
+    /// page's charts and tables are empty.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let is_text = |exhibit: &Exhibit| matches!(exhibit, Exhibit::Facts(_));
+        let has_only_texts = !self.exhibits.is_empty() && self.exhibits.iter().all(is_text);
+        !has_only_texts && !self.exhibits.iter().any(Exhibit::has_values)
+    }
 }
 
 /// An exhibit, by kind.
@@ -90,6 +99,20 @@ impl Exhibit {
             Self::Bars(bars) => Some(bars.reading),
             Self::ResponseTimes(_) => Some(ReadingHint::ResponseTimes),
             Self::Table(_) | Self::Facts(_) => None,
+        }
+    }
+
+    /// Returns whether a chart or a table contains any value.
+    fn has_values(&self) -> bool {
+        match self {
+            Self::Lines(lines) => lines.series.iter().any(|series| !series.points.is_empty()),
+            Self::Table(table) => table.has_values(),
+            Self::Columns3d(columns) | Self::HeatMap(columns) => {
+                columns.heights.iter().flatten().any(Option::is_some)
+            }
+            Self::Bars(bars) => bars.bars.iter().any(|(_, value)| value.is_some()),
+            Self::ResponseTimes(times) => !times.bins.is_empty(),
+            Self::Facts(_) => false,
         }
     }
 }
@@ -221,6 +244,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// Returns whether any cell contains a number.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| !matches!(cell, Cell::Absent(_)))
+    }
+
     /// Returns the unit of the number in a row and a column, both counted from 0; empty for a ratio.
     #[must_use]
     pub fn unit(&self, row: usize, column: usize) -> &str {

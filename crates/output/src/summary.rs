@@ -147,7 +147,14 @@ impl Summary {
         if let Some(torn) = self.loaded.torn {
             line("note", &format!("{torn} and was ignored"));
         }
-        let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
+        // A test that stopped early has no values for some of its tables.
+        let shown = |outcome: &'_ Outcome| {
+            let is_whole = outcome.stop.is_none();
+            move |(_, table): &(String, &Table)| is_whole || table.has_values()
+        };
+        let outcomes = self.replayed.outcomes.iter();
+        let all: Vec<(String, &Table)> =
+            outcomes.flat_map(|outcome| named_tables(outcome).filter(shown(outcome))).collect();
         // Several tests, or jobs in an imported run, may have tables with the same heading.
         let mut tables_by_heading: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, table) in &all {
@@ -434,6 +441,10 @@ fn table_json(table: &Table) -> Value {
 
 /// Formats key figures in lines that fit a terminal: `RND 4KiB W 19,561 IOPS`.
 fn key_figures(outcome: &Outcome) -> String {
+    let has_figures = outcome.key_figures.iter().any(|figure| figure.value.is_some());
+    if outcome.stop.is_some() && !has_figures && !outcome.key_figures.is_empty() {
+        return format!("not complete: {} has no key figures yet", outcome.title);
+    }
     let figure = |f: &pts::KeyFigure| match f.value {
         Some(value) => {
             let value = host_limit::marked(grouped(value, f.decimals), f.host_limited);

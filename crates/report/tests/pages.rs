@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 use pts::{Outcome, Replayed};
-use record::{Entry, Event, HostCheck, HostVerdict, Loaded, Run};
+use record::{Entry, Event, HostCheck, HostVerdict, Loaded, Note, Run};
 
 struct Recorded {
     scenario: Scenario,
@@ -315,6 +315,25 @@ fn every_page_states_the_caveats_of_the_run() {
     expected("cut", "after 2 completed rounds");
     expected("modified", "resumed after 12 min 34 s");
     expected("native-4k", "n/a (4Kn)");
+}
+
+#[test]
+fn a_test_that_stopped_before_its_first_result_has_a_sentence_instead_of_empty_pages() {
+    let cut = named("cut");
+    let first =
+        cut.loaded.entries.iter().position(|entry| matches!(entry.event, Event::Measured(_))).unwrap();
+    let loaded = Loaded { entries: cut.loaded.entries[..first].to_vec(), ..cut.loaded.clone() };
+    let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
+    assert!(html.contains("There are no result pages: the test stopped before its first result."));
+    assert!(!html.contains("class=\"plot-title\"") && !html.contains("No values"));
+    let one_round = cut
+        .loaded
+        .entries
+        .iter()
+        .position(|e| matches!(e.event, Event::Noted(Note::RoundStarted { round: 2, .. })));
+    let loaded = Loaded { entries: cut.loaded.entries[..one_round.unwrap()].to_vec(), ..cut.loaded.clone() };
+    let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
+    assert!(html.contains("class=\"plot-title\"") && !html.contains("There are no result pages"));
 }
 
 #[test]

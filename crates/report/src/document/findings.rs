@@ -36,7 +36,8 @@ pub struct Findings {
 /// Same as [`fold`](super::fold::fold).
 pub fn findings(run: &RunFile, loaded: &Loaded) -> Result<Findings, String> {
     let entries: &[Entry] = &loaded.entries;
-    let replayed = pts::replay(run, entries)?;
+    let mut replayed = pts::replay(run, entries)?;
+    replayed.outcomes.iter_mut().for_each(omit_blank_pages);
     let not_begun = match &run.origin {
         Some(origin) => origin.not_begun.clone(),
         None => run
@@ -95,6 +96,21 @@ impl Findings {
     pub fn comparable_figures(&self, run: &RunFile, entries: &[Entry]) -> Vec<Figure> {
         let judged = JudgedRun { run, profile: self.profile, outcomes: &self.outcomes, entries };
         comparable(judged, self.meter.as_ref(), &self.figures)
+    }
+}
+
+/// Replaces the pages on which an incomplete test shows no results by a note.
+fn omit_blank_pages(outcome: &mut Outcome) {
+    if outcome.stop.is_none() {
+        return;
+    }
+    let omitted: Vec<String> =
+        outcome.pages.extract_if(.., |page| page.is_blank()).map(|page| page.title).collect();
+    outcome.beyond.retain(|page| !page.is_blank());
+    if outcome.pages.is_empty() {
+        outcome.notes.push("There are no result pages: the test stopped before its first result.".into());
+    } else if !omitted.is_empty() {
+        outcome.notes.push(format!("Pages without results are omitted: {}.", omitted.join("; ")));
     }
 }
 
