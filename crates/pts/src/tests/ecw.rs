@@ -10,7 +10,7 @@ const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, r
 pub const TEST: Test = Test {
     name: "ecw",
     family: "ecw",
-    title: "ECW",
+    title: "Enterprise Composite Workload",
     subject: "ECW",
     about: "the composite block size workload as defined by PTS-E 1.1",
     run: |context, bench| demand::run(PATTERN, context, bench),

@@ -48,11 +48,13 @@ pub(crate) fn summary_kind(document: &Document) -> &'static str {
     if document.run.origin.is_some() { "Imported Results Summary" } else { "SNIA SSS PTS Summary Report" }
 }
 
-/// Returns the PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
+/// Returns the PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`. The class of the specification is
+/// not part of the title of a test that the specification does not contain.
 pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
     let (class, title) = (document.profile.class, &outcome.title);
     let requirement = outcome.header.requirement;
-    if title.split(' ').any(|word| word == class) {
+    let is_listed = document.run.origin.is_some() || outcome.clause.is_some();
+    if !is_listed || title.split(' ').any(|word| word == class) {
         return format!("{title} ({requirement}) - {kind}");
     }
     format!("{class} {title} ({requirement}) - {kind}")
