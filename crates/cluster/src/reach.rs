@@ -31,6 +31,20 @@ const LOCAL: &[(u32, &str)] = &[
     (0x794c_7630, "overlay"),
 ];
 
+/// File systems that several hosts can use at the same time.
+const SHARED: &[(u32, &str)] = &[
+    (0x6969, "NFS"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB"),
+    (0x00c3_6400, "Ceph"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x4750_4653, "GPFS"),
+    (0x1983_0326, "BeeGFS"),
+    (0x0116_1970, "GFS2"),
+    (0x7461_636f, "OCFS2"),
+    (0x5346_414f, "AFS"),
+];
+
 /// Checks that the jobs can use the library and write their output. Scripts may be meant for other hosts, so if they are
 /// only written, a library that is not shared is reported, but not refused.
 ///
@@ -148,9 +162,23 @@ fn others<'a>(jobs: &[&'a Job], hosts: &BTreeMap<String, String>, own: &str) -> 
 
 /// Returns the kind of the file system if it belongs to one host. The path need not exist.
 fn local_kind(path: &Path) -> Option<&'static str> {
+    kind(LOCAL, file_system(path)?)
+}
+
+/// Returns the kind of the file system if several hosts can use it at the same time. The path need not exist.
+#[must_use]
+pub fn shared_kind(path: &Path) -> Option<&'static str> {
+    kind(SHARED, file_system(path)?)
+}
+
+fn kind(kinds: &[(u32, &'static str)], number: u32) -> Option<&'static str> {
+    kinds.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+}
+
+/// Returns the kernel's number for the file system of a path, or of the folder above it that exists.
+fn file_system(path: &Path) -> Option<u32> {
     let found = path.ancestors().find_map(|place| rustix::fs::statfs(place).ok())?;
-    let number = found.f_type as u32;
-    LOCAL.iter().find(|(local, _)| *local == number).map(|(_, name)| *name)
+    Some(found.f_type as u32)
 }
 
 #[cfg(test)]
@@ -175,6 +203,14 @@ mod tests {
         let hosts = BTreeMap::from([("n1", "me"), ("n2", "me"), ("far", "me")]);
         let hosts = hosts.into_iter().map(|(node, host)| (node.to_owned(), host.to_owned())).collect();
         assert_eq!(others(&jobs, &hosts, "me"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_system_is_local_or_shared_or_unknown() {
+        let proc = Path::new("/proc/self/no-such-folder");
+        assert_eq!((local_kind(proc), shared_kind(proc)), (None, None), "neither");
+        assert_eq!((kind(SHARED, 0x6969), kind(LOCAL, 0x6969)), (Some("NFS"), None));
+        assert!(LOCAL.iter().all(|(number, _)| kind(SHARED, *number).is_none()));
     }
 
     #[test]

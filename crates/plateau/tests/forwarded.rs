@@ -172,6 +172,7 @@ fn only_admitted_senders_add_runs_and_only_their_own() {
     let token = token_file(&own, &rack8);
     let error = own.fails(6, &["push", &of_server, &url, "--token-file", &token]);
     assert!(error.contains("the original run") && error.contains("not a copy"), "{error}");
+    assert!(error.contains("that both hosts share, runs need not be sent"), "{error}");
 
     let error = host.fails(2, &["push", &id, "http://lab.example:7070", "--token-file", &token]);
     assert!(error.contains("not encrypted") && error.contains("ssh -L"), "{error}");

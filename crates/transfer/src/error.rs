@@ -52,7 +52,10 @@ pub enum TransferError {
         id: String,
     },
     /// The destination has the original run, which only its own process may continue.
-    #[error("the destination has the original run {id}, not a copy, with fewer records; nothing was changed")]
+    #[error(
+        "the destination has the original run {id}, not a copy; nothing was changed. If it uses this library, on a file system \
+         that both hosts share, runs need not be sent"
+    )]
     Original {
         /// Id of the run.
         id: String,

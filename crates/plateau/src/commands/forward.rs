@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cluster::reach;
 use forward::{Address, Client, Connection, Credential, Round, Service};
 use record::{Library, Run};
 use serde_json::{Value, json};
@@ -25,6 +26,13 @@ pub fn run(cli: &Cli, options: &Forward) -> Done {
     let stop = signals::watch()?;
     let connection = connection(&options.to, &options.server)?;
     let root = library.root().to_owned();
+    if let Some(kind) = reach::shared_kind(&root) {
+        let text = format!(
+            "note: the library {} is on a file system that several hosts can use ({kind}); a server with this --library              shows its runs although they are not forwarded",
+            root.display()
+        );
+        printer::notice(&text);
+    }
     let mut service = Service::of(library, Client::of(connection, Arc::clone(&stop)), Arc::clone(&stop));
     if options.once {
         return once(cli, service.round()?);
