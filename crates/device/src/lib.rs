@@ -84,5 +84,5 @@ pub use signatures::{Format, Signature};
 pub use sim::model_of;
 pub use sysfs::Counters;
 pub use sysfs::{Attached, Enclosure, Link};
-pub use target::{FileState, SMALLEST_BYTES};
+pub use target::{FileState, SMALLEST_BYTES, check_for_drive};
 pub use usage::built_on_files;

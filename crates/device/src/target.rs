@@ -22,6 +22,30 @@ use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 use sysfs::Roots;
 
+/// Rejects options that do not apply to a real drive, which may be in another host.
+///
+/// # Errors
+/// Returns an error that names the option.
+pub fn check_for_drive(target: &str, options: &OpenOptions) -> Result<(), DriveError> {
+    check_for_real(target, options)?;
+    match options.size_bytes {
+        Some(_) => Err(DriveError::target(target, TargetError::SizeOfDrive)),
+        None => Ok(()),
+    }
+}
+
+/// Rejects options of simulated drives.
+fn check_for_real(target: &str, options: &OpenOptions) -> Result<(), DriveError> {
+    let inapplicable = |problem: TargetError| Err(DriveError::target(target, problem));
+    if options.scale.is_some() {
+        return inapplicable(TargetError::ScaleOfReal);
+    }
+    if options.sim_faults.is_some() {
+        return inapplicable(TargetError::FaultsOfReal);
+    }
+    Ok(())
+}
+
 /// A real target after inspection.
 #[derive(Debug, Clone)]
 pub(crate) enum Real {
@@ -33,12 +57,7 @@ impl Real {
     /// Inspects `target` without changing it.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |problem: TargetError| Err(DriveError::target(target, problem));
-        if options.scale.is_some() {
-            return unusable(TargetError::ScaleOfReal);
-        }
-        if options.sim_faults.is_some() {
-            return unusable(TargetError::FaultsOfReal);
-        }
+        check_for_real(target, options)?;
         let kind = match fs::metadata(target) {
             Ok(meta) => meta.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -323,6 +323,8 @@ fn a_campaign_accepts_the_options_and_times_that_a_job_accepts() {
     for (drive, more, options, expected) in [
         ("S1", "", "\"--no-such-option\"", "unexpected argument"),
         ("D1", "", "\"--tune\"", "--tune does not apply to sim:sas-slc-2011"),
+        ("S1", "", "\"--scale\", \"1/64\"", "--scale applies only to simulated drives"),
+        ("S1", "", "\"--size\", \"4GiB\"", "--size applies only to files"),
         // The preconditioning of this drive takes hours.
         ("S1", "time-limit-minutes = 60", "", "time-limit-minutes is too short for plan 'p' on drive S1"),
     ] {

@@ -98,6 +98,8 @@ fn estimate(job: &Job, library: &Library) -> Done<Expected> {
     let file = if job.drive.is_simulated() {
         lifecycle::prepare(request, Being::now())?.0
     } else {
+        let checked = device::check_for_drive(&job.drive.path, &request.open);
+        checked.map_err(|error| of_plan(Failure::from(error).message()))?;
         lifecycle::described(request, Being::now(), job.drive.facts())
     };
     let known = speeds::of(&file, &Assumptions::default(), library)?;
