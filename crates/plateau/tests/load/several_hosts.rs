@@ -72,6 +72,36 @@ fn results_of_loads_that_start_at_the_same_time_are_merged() {
 }
 
 #[test]
+fn a_sweep_of_queue_depths_is_merged_depth_by_depth() {
+    let sweep = "[global]\nfilename=DATA\nrw=randread\nbs=4k\nio_size=2m\n[qd1]\niodepth=1\nstonewall\n\
+                 [qd8]\niodepth=8\nstonewall\n";
+    let bench = Bench::new(sweep);
+    let start = time(8);
+    let begun = ["a.json", "b.json"].map(|name| {
+        let path = bench.dir.path().join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plateau"));
+        command.args(["--json", "load", &bench.job(), "--start-at", &start]);
+        command.stdout(std::fs::File::create(&path).expect("a file")).stderr(Stdio::null());
+        (command.spawn().expect("plateau starts"), path)
+    });
+    let paths = begun.map(|(mut child, path)| {
+        assert!(child.wait().expect("an end").success());
+        path
+    });
+    let output = merge(WIDE, &paths.each_ref());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document = json(&output);
+    let jobs: Vec<_> = document["jobs"].as_array().into_iter().flatten().collect();
+    let names: Vec<_> = jobs.iter().map(|job| &job["jobname"]).collect();
+    assert_eq!(names, ["qd1", "qd8"]);
+    for job in jobs {
+        assert_eq!(job["read"]["lat_ns"]["N"], 1024, "{job}");
+        assert!(job["skew_ns"].is_i64() && job["slowest"]["file"].is_string(), "{job}");
+        assert_eq!(job["hosts"].as_array().map(Vec::len), Some(2), "{job}");
+    }
+}
+
+#[test]
 fn a_host_that_died_or_began_late_makes_the_result_invalid() {
     let bench = Bench::new("");
     let (mut first, a) = begin(&bench, "a.json", &["--io_size", "4M"]);
