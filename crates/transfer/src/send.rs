@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use record::MOST_JOURNAL_BYTES;
 
-use crate::destination::{Destination, First};
+use crate::destination::{Destination, First, Received};
 use crate::error::TransferError;
 use crate::source::Source;
 
@@ -40,10 +40,7 @@ pub fn send(
     }
     let (mut at, mut new_bytes) = match destination.received(&id)? {
         Some(there) => {
-            if there.bytes > source.length()? {
-                // The destination may have a later state of the same run; in either case, there is nothing to send.
-                return Err(TransferError::OtherRun { id });
-            }
+            check_length(source, &there)?;
             if source.digest_at(there.bytes)?.as_deref() != Some(&there.digest) {
                 return Err(TransferError::OtherRun { id });
             }
@@ -55,8 +52,9 @@ pub fn send(
             let first = First { id: &id, run_json: &run_json, journal: &journal, files: &files };
             let length = source.length()?;
             let state = source.state(length)?;
-            let begun = destination.begin(&first, state)?.bytes;
-            (begun, begun)
+            let begun = destination.begin(&first, state)?;
+            check_length(source, &begun)?;
+            (begun.bytes, begun.bytes)
         }
     };
     loop {
@@ -80,7 +78,17 @@ pub fn send(
             let text = format!("the destination accepted nothing of run {id} from byte {at} on");
             return Err(TransferError::Unreachable { text });
         }
+        check_length(source, &there)?;
         new_bytes += there.bytes - at;
         at = there.bytes;
     }
+}
+
+/// Refuses a destination that has more than the source, so that nothing counts as sent that was not. The destination may
+/// have a later state of the same run; in either case, there is nothing to send.
+fn check_length(source: &mut Source, there: &Received) -> Result<(), TransferError> {
+    if there.bytes > source.length()? {
+        return Err(TransferError::OtherRun { id: source.id().to_owned() });
+    }
+    Ok(())
 }

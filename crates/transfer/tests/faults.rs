@@ -46,6 +46,47 @@ fn copy(run: &Run, to: &Path) -> Result<transfer::Sent, TransferError> {
     whole(&mut Source::of(run.clone()), &mut Receiver::of(library(to), "host:/runs"))
 }
 
+/// A destination that stores nothing and states wrong lengths: their differences from what it was sent first and later.
+struct Boaster {
+    first: i64,
+    later: i64,
+}
+
+impl Destination for Boaster {
+    fn received(&mut self, _: &str) -> Result<Option<Received>, TransferError> {
+        Ok(None)
+    }
+
+    fn begin(&mut self, first: &First<'_>, _: SourceState) -> Result<Received, TransferError> {
+        Ok(Received {
+            bytes: (first.journal.len() as u64).saturating_add_signed(self.first),
+            digest: String::new(),
+        })
+    }
+
+    fn append(&mut self, _: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
+        Ok(Received {
+            bytes: (at + records.len() as u64).saturating_add_signed(self.later),
+            digest: String::new(),
+        })
+    }
+
+    fn settle(&mut self, _: &str, _: SourceState) -> Result<(), TransferError> {
+        panic!("nothing is complete");
+    }
+}
+
+#[test]
+fn a_destination_that_claims_more_than_the_source_has_is_not_believed() {
+    let here = tempfile::tempdir().expect("a folder");
+    let (run, _journal) = begun(here.path(), "a");
+    // One byte more than the whole journal, at once or after the last byte was sent.
+    for mut destination in [Boaster { first: 1, later: 0 }, Boaster { first: -1, later: 1 }] {
+        let sent = whole(&mut Source::of(run.clone()), &mut destination);
+        assert!(matches!(sent, Err(TransferError::OtherRun { .. })), "{sent:?}");
+    }
+}
+
 /// A link to a receiver that fails at random in every possible way.
 struct Link {
     receiver: Receiver,
