@@ -62,7 +62,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("console", &["engine", "pts", "record", "stdx"]),
     ("host", &["console", "device", "failure", "pts", "record", "state", "stdx"]),
     ("failure", &["console", "device", "engine", "power", "record", "stdx", "store", "transfer", "workload"]),
-    ("prepare", &["console", "device", "engine", "failure", "plans", "power", "pts", "record", "stdx"]),
+    (
+        "prepare",
+        &["console", "device", "engine", "failure", "nandsim", "plans", "power", "pts", "record", "stdx"],
+    ),
     (
         "plateau",
         &[

@@ -8,7 +8,6 @@ mod gate;
 pub(crate) mod inapplicable;
 mod library;
 mod load;
-pub(crate) mod models;
 mod notify;
 mod numbers;
 mod parse;

@@ -8,6 +8,7 @@ pub mod by_serial;
 pub mod confirmation;
 pub mod holes;
 pub mod job;
+pub mod models;
 pub mod others;
 pub mod power;
 pub mod preflight;

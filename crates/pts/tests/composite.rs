@@ -174,5 +174,8 @@ fn a_profile_without_the_test_says_so() {
     let outcome = run_on("cbw", "pts-e-1.1", &target(512), &mut bench());
     assert_eq!(pts::texts(&outcome.modified), ["the CBW test is not part of PTS-E 1.1"]);
     let outcome = run_on("ecw", "pts-c-2.0", &target(512), &mut bench());
-    assert_eq!(pts::texts(&outcome.modified), ["the Enterprise Composite Workload test is not part of PTS-C 2.0"]);
+    assert_eq!(
+        pts::texts(&outcome.modified),
+        ["the Enterprise Composite Workload test is not part of PTS-C 2.0"]
+    );
 }

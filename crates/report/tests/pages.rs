@@ -322,7 +322,8 @@ fn a_test_that_stopped_before_its_first_result_has_a_sentence_instead_of_empty_p
     let cut = named("cut");
     let first =
         cut.loaded.entries.iter().position(|entry| matches!(entry.event, Event::Measured(_))).unwrap();
-    let loaded = Loaded { entries: cut.loaded.entries[..first].to_vec(), ..cut.loaded.clone() };
+    let mut loaded = cut.loaded.clone();
+    loaded.entries.truncate(first);
     let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
     assert!(html.contains("There are no result pages: the test stopped before its first result."));
     assert!(!html.contains("class=\"plot-title\"") && !html.contains("No values"));
@@ -331,7 +332,8 @@ fn a_test_that_stopped_before_its_first_result_has_a_sentence_instead_of_empty_p
         .entries
         .iter()
         .position(|e| matches!(e.event, Event::Noted(Note::RoundStarted { round: 2, .. })));
-    let loaded = Loaded { entries: cut.loaded.entries[..one_round.unwrap()].to_vec(), ..cut.loaded.clone() };
+    let mut loaded = cut.loaded.clone();
+    loaded.entries.truncate(one_round.unwrap());
     let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
     assert!(html.contains("class=\"plot-title\"") && !html.contains("There are no result pages"));
 }

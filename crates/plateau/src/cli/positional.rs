@@ -1,9 +1,8 @@
 //! Interprets the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
+use prepare::models;
 use pts::{PROFILES, Profile, TESTS};
 use stdx::nearest;
-
-use crate::cli::models;
 
 /// The word for all tests in the profile.
 pub const ALL: &str = "all";

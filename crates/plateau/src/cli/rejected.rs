@@ -4,9 +4,9 @@ use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fio::keys;
 use import::examples::EXAMPLES;
+use prepare::models;
 
 use crate::cli::Cli;
-use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
 

@@ -1,10 +1,10 @@
 //! `plateau check TARGET`.
 
 use device::{Drive, OpenOptions};
+use prepare::models;
 use record::{Event, HostCheck, HostVerdict};
 use serde_json::json;
 
-use crate::cli::models;
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;

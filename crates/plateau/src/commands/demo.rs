@@ -1,8 +1,8 @@
 //! `plateau demo`: runs the whole method on a simulated drive.
 
 use plans::settings::typed;
+use prepare::models;
 
-use crate::cli::models;
 use crate::cli::{Cli, Demo, PlannedSettings, RequestOptions, ResumableSettings};
 use crate::failure::{Done, Exit, Failure};
 use crate::run::lifecycle;

@@ -2,10 +2,10 @@
 
 use console::health;
 use device::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
+use prepare::models;
 use serde_json::{Map, Value, json};
 use stdx::units::{amount_base10, parse_size};
 
-use crate::cli::models;
 use crate::cli::{Cli, Info};
 use crate::failure::message::{of_refusal, why_not};
 use crate::failure::{Done, Exit, Failure};

@@ -6,11 +6,11 @@ use crate::output::printer;
 use console::{Audience as _, Step};
 use device::{OpenOptions, PurgeOptions, Purging};
 use engine::Flow;
+use prepare::models;
 use record::{SimulatedFacts, TargetFacts};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
 
-use crate::cli::models;
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
 use crate::output::places;

@@ -1,6 +1,7 @@
 //! `plateau runs`.
 
 use nandsim::MODELS;
+use prepare::models;
 use pts::{PROFILES, TESTS};
 use record::Library;
 use stdx::parallel::mapped;
@@ -8,7 +9,6 @@ use stdx::table::table;
 use stdx::text::on_one_line;
 use store::{Page, RunColumns, RunRow};
 
-use crate::cli::models;
 use crate::cli::positional;
 use crate::cli::{Cli, Only, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};

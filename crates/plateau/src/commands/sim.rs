@@ -4,10 +4,10 @@ mod fit;
 
 use fitting::{held_out, scores, verdict};
 use nandsim::{Calibration, Class, MODELS, Model};
+use prepare::models::named_model;
 use serde_json::{Value, json};
 use stdx::units::{CELSIUS, amount_base10, block_size, grouped};
 
-use crate::cli::models::named_model;
 use crate::cli::{Cli, Sim};
 use crate::failure::Done;
 use crate::output::printer;

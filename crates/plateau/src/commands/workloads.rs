@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use prepare::models;
 use stdx::Flow;
 use workload::{Answer, Capture, Replay, TraceCommand, WorkloadError};
 
-use crate::cli::{Cli, models};
+use crate::cli::Cli;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{file, places, printer};
 use crate::run::signals;

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use fio::{Included, Job, Surroundings};
+use prepare::models;
 use stdx::files::{Links, ReadError};
 
 use super::plan::{LoadRequest, usage};
 use crate::cli::Load;
-use crate::cli::models;
 use crate::failure::{Done, Exit, Failure};
 
 /// File name extensions of job files.

@@ -8,10 +8,10 @@ use device::{Armed, OpenOptions};
 use engine::{Flow, LoadOutcome};
 use estimate::dry::IOS_PER_OUTSTANDING;
 use nandsim::Scale;
+use prepare::models;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task, Unit};
 use record::{CustomFigure, Note, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
-use crate::cli::models;
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;

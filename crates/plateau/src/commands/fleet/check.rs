@@ -5,10 +5,10 @@ use device::OpenOptions;
 use serde_json::json;
 use stdx::text::on_one_line;
 
-use crate::cli::{Cli, FleetCheck, models};
+use crate::cli::{Cli, FleetCheck};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
-use prepare::by_serial;
+use prepare::{by_serial, models};
 
 pub fn run(cli: &Cli, options: &FleetCheck) -> Done {
     let (subject, reasons) = match &options.target {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use fitting::{HELD_OUT_LIMIT, cells, describe, held_out, measured, scores, table};
 use nandsim::fit::{Fit, Measured, Score, fit, movable_keys, simulate};
 use nandsim::{MODELS, Model, Scale};
+use prepare::models::named_model;
 use record::RunFile;
 use serde_json::json;
 
-use crate::cli::models::named_model;
 use crate::cli::{Cli, SimFit};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::file;

@@ -330,14 +330,12 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
         }
         (_, false) => "No cell was measured, or its record contains no CPU time.",
     };
-    Page {
-        key: Some("processor".into()),
-        title: "System CPU Utilization During Demand Variation".into(),
-        names_test: false,
-        // The specification requires the page, even if there is nothing to draw.
-        exhibits: if measured { vec![Exhibit::Columns3d(columns)] } else { Vec::new() },
-        remarks: vec![remark.into()],
-    }
+    let mut page =
+        Page::of("processor", "System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
+    page.remarks.push(remark.into());
+    // The specification requires the page, even if there is nothing to draw.
+    page.exhibits.retain(|_| measured);
+    page
 }
 
 /// Averages cells with equal TC x QD into one value.
@@ -381,11 +379,9 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     };
     let figure = |(name, point): (&str, Point)| {
         let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
+        let Demand { threads, queue_depth } = point.demand;
         KeyFigure {
-            name: format!(
-                "{name} point, {} TC {} QD {}, ART {ms} ms",
-                mix, point.demand.threads, point.demand.queue_depth
-            ),
+            name: format!("{name} point, {mix} TC {threads} QD {queue_depth}, ART {ms} ms"),
             key: None,
             value: Some(point.iops),
             host_limited: point.host_limited,

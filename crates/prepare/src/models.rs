@@ -3,16 +3,18 @@
 
 use std::path::Path;
 
+use failure::{Done, Exit, Failure};
 use nandsim::{MODELS, Model};
 use stdx::nearest;
-
-use crate::failure::{Done, Exit, Failure};
 
 const PREFIX: &str = "sim:";
 const ENDING: &str = ".toml";
 
 /// Converts a target as typed to its stored form: a simulated drive gets its model's full name; other targets
 /// are unchanged.
+///
+/// # Errors
+/// Returns an error if the target is empty, or if no model or several models match.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
         let text =
@@ -30,6 +32,9 @@ pub fn target(typed: &str) -> Done<String> {
 }
 
 /// Same as [`target`], but for a command that does not create files.
+///
+/// # Errors
+/// Same as [`target`]; also if there is no such file or device.
 pub fn existing_target(typed: &str) -> Done<String> {
     let target = target(typed)?;
     // The names of arrays, and of drives on a RAID controller, contain a colon.
@@ -46,11 +51,17 @@ pub fn existing_target(typed: &str) -> Done<String> {
 
 /// Returns the name of a model that was typed with or without `sim:`; `option` is empty for a positional
 /// argument.
+///
+/// # Errors
+/// Returns an error unless exactly one model matches.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
 }
 
 /// Returns a built-in model, or the model in a file whose name ends in `.toml`.
+///
+/// # Errors
+/// Same as [`model`]; also if the file is not a valid model.
 pub fn named_model(name: &str) -> Done<Model> {
     let name = model("", name)?;
     device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
@@ -69,17 +80,20 @@ fn usage(text: String) -> Failure {
 }
 
 /// Returns the text after `sim:`.
+#[must_use]
 pub fn simulated(target: &str) -> Option<&str> {
     let (prefix, model) = target.split_at_checked(PREFIX.len())?;
     prefix.eq_ignore_ascii_case(PREFIX).then_some(model)
 }
 
 /// Returns the built-in model with exactly this name, ignoring case.
+#[must_use]
 pub fn built_in(name: &str) -> Option<&'static str> {
     MODELS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Returns the hint for a model name that was typed as a target.
+#[must_use]
 pub fn lacks_prefix(typed: &str, model: &str) -> String {
     format!("{typed}: no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
 }
