@@ -12,6 +12,9 @@ use pts::{Bench, Context, Outcome, Stop, Task};
 /// Minimum number of I/Os in a cell per outstanding I/O, so that the shortened cells of a scaled simulated
 /// drive do not end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
+/// Until a drive is preconditioned, ranges of up to this fraction of its capacity are rewritten at the fresh rate: even
+/// client drives have at least twice as much spare flash, so that garbage collection finds blocks without valid data.
+const SPARED_RANGE: f64 = 0.03;
 /// If the speed of rounds alternates by this fraction, steady state is never reached.
 const SWING: f64 = 0.15;
 
@@ -177,8 +180,12 @@ impl<'a> Dry<'a> {
         let full = if preconditioned { State::Preconditioned } else { State::Saturated };
         let rate = |state| self.assumed.bytes_per_second(workload, state);
         let writes = 1.0 - f64::from(workload.read_percent.min(100)) / 100.0;
+        let is_spared =
+            length_of(workload) as f64 <= SPARED_RANGE * self.context.target.capacity_bytes as f64;
         let first_bytes = match () {
-            () if preconditioned || fresh_bytes <= 0.0 => 0.0,
+            () if preconditioned => 0.0,
+            () if is_spared => f64::INFINITY,
+            () if fresh_bytes <= 0.0 => 0.0,
             () if writes <= 0.0 => f64::INFINITY,
             () => fresh_bytes / writes,
         };

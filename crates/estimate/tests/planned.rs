@@ -94,6 +94,15 @@ fn a_round_of_throughput_writes_a_minute_of_the_speed() {
     assert_eq!(cost.steps, 2 + 5 * 2);
 }
 
+/// The zones of the disk tests are smaller than the spare flash, so that rewriting one does not saturate the drive.
+#[test]
+fn random_writes_in_small_zones_run_at_the_fresh_rate() {
+    let assumed = Assumed::usual(SPEED, SPEED);
+    let written = of("hdd-iops", "pts-e-2.0").shortest.cell_bytes as f64;
+    let at_least = 128.0 * 3.0 * 60.0 * assumed.saturation.fresh;
+    assert!(written >= at_least * 0.999 && written < 2.0 * at_least, "{written} instead of {at_least}");
+}
+
 #[test]
 fn a_scaled_drive_takes_a_scaled_time() {
     let simulated = SimulatedFacts {

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use device::{Armed, DriveError};
 use pts::{Profile, WriteCache};
-use record::{CacheChoice, Event, Journal, TargetKind};
+use record::{CacheChoice, Event, Journal, RunFile, TargetKind};
 use serde_json::{Value, json};
 
 use crate::restore::Note;
 use console::printer;
-use failure::Done;
 use failure::message::of_drive;
+use failure::{Done, Exit, Failure};
 use state::State;
 
 const KIND: &str = "write-cache";
@@ -79,19 +79,39 @@ pub fn bring(
     journal: &mut Journal,
 ) -> Done<Option<Changed>> {
     let Some(was_on) = armed.write_cache()? else { return Ok(None) };
-    let want_on = match choice {
-        CacheChoice::Keep => was_on,
-        CacheChoice::On => true,
-        CacheChoice::Off => false,
-        CacheChoice::Profile => profile.write_cache == WriteCache::Enabled,
-    };
-    let changed = if want_on == was_on { None } else { Some(change(armed, state, was_on)?) };
+    let is_requested = requested(profile, choice, was_on);
+    let changed = if is_requested == was_on { None } else { Some(change(armed, state, was_on)?) };
     journal.append(Event::WriteCache {
         was_on: Some(was_on),
         is_on: armed.write_cache()?,
         restored: false,
     })?;
     Ok(changed)
+}
+
+/// Sets a simulated drive's cache as a run of `file` would, without a record, because only an estimate uses the drive. Other
+/// drives are not changed.
+///
+/// # Errors
+/// Returns an error if this build lacks the profile.
+pub fn rehearse(armed: &mut Armed, file: &RunFile) -> Done {
+    let was_on = if armed.outlives_the_process() { None } else { armed.write_cache()? };
+    if let Some(was_on) = was_on {
+        let profile = Profile::named(&file.profile).map_err(|text| Failure::text(Exit::Usage, text))?;
+        let choice = file.handling.write_cache.unwrap_or(CacheChoice::Profile);
+        armed.set_write_cache(requested(profile, choice, was_on))?;
+    }
+    Ok(())
+}
+
+/// Returns whether the cache must be on.
+fn requested(profile: &Profile, choice: CacheChoice, was_on: bool) -> bool {
+    match choice {
+        CacheChoice::Keep => was_on,
+        CacheChoice::On => true,
+        CacheChoice::Off => false,
+        CacheChoice::Profile => profile.write_cache == WriteCache::Enabled,
+    }
 }
 
 /// Inverts the state of the cache.

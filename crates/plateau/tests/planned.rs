@@ -113,6 +113,23 @@ fn plans_of_older_profiles_and_their_runs_agree() {
     agree("iops,tp,lat,wsat", "pts-c-1.0");
 }
 
+/// PTS-E requires the volatile write cache to be off, which makes small writes of many drives several times slower.
+#[test]
+fn plans_and_rehearsals_set_the_write_cache_as_runs_do() {
+    let bench = Bench::new();
+    let plan = |options: &[&str]| {
+        let args =
+            ["run", "--dry-run", "hir", "sim:nvme-tlc-2018", "--scale", "1/1024", "--profile", "pts-e-2.0"];
+        bench.json(&[&args[..], options].concat())
+    };
+    let [on, off, required] = [&["--write-cache", "on"][..], &["--write-cache", "off"], &[]].map(plan);
+    let planned = |plan: &Value| plan["assumed"]["random_4k_write_iops"].as_f64().expect("IOPS");
+    let rehearsed = |plan: &Value| plan["rehearsal"]["tests"][0]["duration_ns"].as_f64().expect("a time");
+    assert!(planned(&on) > 1.5 * planned(&off), "{} and {}", planned(&on), planned(&off));
+    assert!(rehearsed(&off) > 1.5 * rehearsed(&on), "{} and {}", rehearsed(&on), rehearsed(&off));
+    assert_eq!((planned(&required), rehearsed(&required)), (planned(&off), rehearsed(&off)));
+}
+
 #[test]
 fn a_plan_names_what_is_lost_and_changes_nothing() {
     let bench = Bench::on_build_disk();

@@ -7,6 +7,7 @@ use std::time::Instant;
 use device::{Armed, OpenOptions};
 use engine::{Flow, LoadOutcome};
 use estimate::dry::IOS_PER_OUTSTANDING;
+use host::write_cache;
 use nandsim::Scale;
 use prepare::models;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task, Unit};
@@ -71,6 +72,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let divisor = divisor_for(model_bytes, file.scale_divisor());
     let open = OpenOptions { scale: Some(format!("1/{divisor}")), sim_seed: seed, ..OpenOptions::default() };
     let mut armed = device::open(&format!("sim:{model}"), &open)?.arm(None)?;
+    write_cache::rehearse(&mut armed, file)?;
     let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
     let context = Context::of(&stage).map_err(usage)?;
     let interrupted = crate::run::signals::watch()?;

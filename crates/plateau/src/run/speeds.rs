@@ -7,6 +7,7 @@ use device::{Armed, OpenOptions, SimFaults};
 use engine::{Flow, LoadOutcome};
 use estimate::assumed::{Assumed, Observed};
 use estimate::dry::Estimate;
+use host::write_cache;
 use nandsim::Model;
 use pts::{Bench, Context, Stop, Task, Test};
 use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, Workload};
@@ -181,6 +182,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
         ..OpenOptions::default()
     };
     let mut bench = Probing { armed: device::open(&file.target.path, &open)?.arm(None)?, events: Vec::new() };
+    write_cache::rehearse(&mut bench.armed, file)?;
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
