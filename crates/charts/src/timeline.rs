@@ -276,7 +276,7 @@ fn draw_curves(
     first: usize,
 ) {
     let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
-    let ticks = ((area.bottom - area.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;
+    let ticks = ((area.bottom - area.top) / if panel.is_strip() { 20.0 } else { 24.0 }) as usize;
     let y = Ruler::of(curves.scale, values, ticks);
     draw_grid(canvas, area, &y);
     for (index, strand) in curves.strands.iter().enumerate() {
