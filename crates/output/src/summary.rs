@@ -71,6 +71,16 @@ impl Summary {
         }
     }
 
+    /// Returns why a run that is neither complete nor in progress stopped, if it recorded a reason.
+    fn stopped(&self) -> Option<&str> {
+        let reason = self.loaded.entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::Interrupted { reason } => Some(Some(reason.as_str())),
+            Event::Resumed { .. } => Some(None),
+            _ => None,
+        });
+        reason.flatten().filter(|_| !self.is_closed() && !self.is_in_progress)
+    }
+
     fn is_running(&self) -> bool {
         !self.is_closed() && self.is_in_progress
     }
@@ -134,6 +144,9 @@ impl Summary {
                 .iter()
                 .filter(|spent| spent.test == outcome.test)
                 .for_each(|spent| line("took", &spent.to_string()));
+        }
+        if let Some(reason) = self.stopped() {
+            line("stopped", &on_one_line(reason));
         }
         if !self.replayed.modified.is_empty() {
             line("modified", &pts::listed(&self.replayed.modified));
@@ -311,9 +324,15 @@ fn ways(entries: &[Entry]) -> Vec<String> {
     all
 }
 
+/// Returns the number of completed rounds, which some tests call zones or cycles.
+fn completed_rounds(outcome: &Outcome) -> String {
+    let round = pts::Test::named(&outcome.test).map_or("round", |test| test.round_name);
+    count_of(outcome.rounds, &format!("completed {round}"))
+}
+
 fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     if is_in_progress && outcome.stop == Some(pts::Stop::EndOfJournal) {
-        return format!("none yet: {} so far", count_of(outcome.rounds, "completed round"));
+        return format!("none yet: {} so far", completed_rounds(outcome));
     }
     if let Some(acceptance) = &outcome.acceptance {
         return acceptance.to_string();
@@ -331,7 +350,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
         (None, _) if outcome.stop.is_none() => "complete; this test does not require steady state".to_owned(),
         (None, _) => format!(
             "not complete: {}; {}",
-            count_of(outcome.rounds, "completed round"),
+            completed_rounds(outcome),
             outcome.stop.as_ref().map_or_else(String::new, ToString::to_string)
         ),
     }

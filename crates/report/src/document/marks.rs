@@ -127,8 +127,10 @@ impl Document {
         let stopped = concerned.iter().filter_map(|o| Some((o, o.stop.as_ref()?)));
         let mut all: Vec<String> = stopped
             .map(|(o, stop)| {
-                let rounds = if o.rounds == 1 { "round" } else { "rounds" };
-                titled(o, format!("{stop} after {} completed {rounds}", o.rounds), is_whole_run)
+                // Some tests call rounds zones or cycles.
+                let round = pts::Test::named(&o.test).map_or("round", |test| test.round_name);
+                let rounds = count_of(o.rounds, &format!("completed {round}"));
+                titled(o, format!("{stop} after {rounds}"), is_whole_run)
             })
             .collect();
         if is_whole_run {
