@@ -2,8 +2,9 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -200,6 +201,75 @@ fn an_interrupted_or_running_run_is_read_live() {
     if after == "incomplete" {
         bench.ok(&["resume", "busy", "--quiet"]);
         assert_eq!(listed()[0]["state"], "complete");
+    }
+}
+
+/// Returns the rows of each run in the index as text; empty if there is no index yet.
+fn rows(path: &Path) -> BTreeMap<String, Vec<String>> {
+    let mut rows = BTreeMap::<String, Vec<String>>::new();
+    if !path.exists() {
+        return rows;
+    }
+    let connection = rusqlite::Connection::open(path).expect("SQLite");
+    for table in
+        ["run", "drive", "host", "test", "figure", "figure_round", "health", "deviation", "tag", "note"]
+    {
+        // The process was killed before it had created the tables.
+        let Ok(mut statement) = connection.prepare(&format!("SELECT * FROM {table}")) else { continue };
+        let columns = statement.column_count();
+        let mut found = statement.query([]).expect("an answer");
+        while let Some(row) = found.next().expect("a row") {
+            let values: Vec<rusqlite::types::Value> =
+                (0..columns).map(|at| row.get(at).expect("a value")).collect();
+            let key = row.get(0).expect("the run");
+            rows.entry(key).or_default().push(format!("{table} {values:?}"));
+        }
+    }
+    rows.values_mut().for_each(|of_run| of_run.sort());
+    rows
+}
+
+#[test]
+fn a_kill_at_any_write_leaves_no_wrong_row() {
+    if !Path::new("/usr/bin/strace").exists() {
+        return skips::without("strace");
+    }
+    let bench = library();
+    let path = index(&bench);
+    let expected = answers(&bench);
+    let all = rows(&path);
+    assert_eq!(all.len(), 3);
+    let is_killed = |words: &[&str], calls: &str, when: u32| {
+        let plateau = bench.command(words);
+        let mut strace = std::process::Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}"), "-e"]);
+        strace.arg(format!("inject={calls}:signal=KILL:when={when}"));
+        strace.arg(plateau.get_program()).args(plateau.get_args());
+        strace.env("PLATEAU_LIBRARY", bench.library()).env("PLATEAU_STATE", bench.state.path());
+        !strace.output().expect("strace").status.success()
+    };
+    for (words, is_new) in [(&["index"][..], true), (&["index", "--rebuild"], false)] {
+        for calls in ["pwrite64", "fsync,fdatasync"] {
+            let mut kills = 0;
+            let mut when = 1;
+            loop {
+                if is_new {
+                    std::fs::remove_file(&path).expect("removed");
+                }
+                if !is_killed(words, calls, when) {
+                    break;
+                }
+                kills += 1;
+                for (run, rows) in rows(&path) {
+                    assert_eq!(Some(&rows), all.get(&run), "{words:?} {calls} {when}: {run}");
+                }
+                bench.ok(&["index"]);
+                assert_eq!(rows(&path), all, "{words:?} {calls} {when}");
+                when += when / 2 + 1;
+            }
+            assert!(kills > 1, "{words:?} {calls}");
+            assert_eq!(answers(&bench), expected);
+        }
     }
 }
 
