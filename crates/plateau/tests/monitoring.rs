@@ -111,8 +111,8 @@ impl Prometheus {
     }
 }
 
-/// Starts a server, given the address at which it is to listen, and waits until it answers a request; returns the process,
-/// the address and the response.
+/// Starts a server, given the address at which it is to listen, and waits until it answers a request; returns the
+/// process, the address and the response.
 fn answering(path: &str, start: impl Fn(&str) -> Command) -> (Process, String, Response) {
     let begun = Instant::now();
     loop {

@@ -95,8 +95,8 @@ impl SysDevice {
     }
 
     /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of
-    /// `nvme0n1`, under the controllers that its subsystem lists. A partition has the paths of its disk. Empty for other
-    /// devices.
+    /// `nvme0n1`, under the controllers that its subsystem lists. A partition has the paths of its disk. Empty for
+    /// other devices.
     #[must_use]
     pub fn nvme_paths(&self) -> Vec<PathBuf> {
         let disk = if self.is_partition() { self.dir.parent() } else { Some(self.dir.as_path()) };

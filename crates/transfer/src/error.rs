@@ -53,8 +53,8 @@ pub enum TransferError {
     },
     /// The destination has the original run, which only its own process may continue.
     #[error(
-        "the destination has the original run {id}, not a copy; nothing was changed. If it uses this library, on a file system \
-         that both hosts share, runs need not be sent"
+        "the destination has the original run {id}, not a copy; nothing was changed. If it uses this library, on a file \
+         system that both hosts share, runs need not be sent"
     )]
     Original {
         /// Id of the run.

@@ -84,8 +84,8 @@ pub fn send(
     }
 }
 
-/// Refuses a destination that has more than the source, so that nothing counts as sent that was not. The destination may
-/// have a later state of the same run; in either case, there is nothing to send.
+/// Refuses a destination that has more than the source, so that nothing counts as sent that was not. The destination
+/// may have a later state of the same run; in either case, there is nothing to send.
 fn check_length(source: &mut Source, there: &Received) -> Result<(), TransferError> {
     if there.bytes > source.length()? {
         return Err(TransferError::OtherRun { id: source.id().to_owned() });

@@ -28,7 +28,8 @@ pub fn run(cli: &Cli, options: &Forward) -> Done {
     let root = library.root().to_owned();
     if let Some(kind) = reach::shared_kind(&root) {
         let text = format!(
-            "note: the library {} is on a file system that several hosts can use ({kind}); a server with this --library              shows its runs although they are not forwarded",
+            "note: the library {} is on a file system that several hosts can use ({kind}); a server with this --library \
+             shows its runs although they are not forwarded",
             root.display()
         );
         printer::notice(&text);
