@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::cluster::{Cluster, Daemons};
 use crate::folder::DemoFolder;
+use crate::graphs;
 use crate::leftovers::MARK;
 
 /// What most jobs do: two plans on four drives, which end within minutes.
@@ -41,6 +42,11 @@ const USER: &str = "demo";
 /// The user of Prometheus.
 const SCRAPER: &str = "prometheus";
 
+/// The page with the graphs of the dashboard, at Prometheus.
+const GRAPHS: &str = "/consoles/graphs.html";
+/// Beginning of the paths of Prometheus's pages in Debian, whose package has the older ones only.
+const CLASSIC: &str = "/classic";
+
 /// The address in the shipped configuration of Prometheus.
 const SHIPPED_ADDRESS: &str = "127.0.0.1:7070";
 
@@ -51,6 +57,8 @@ pub struct Lab {
     cluster: Cluster,
     pages: String,
     prometheus: String,
+    /// Beginning of the paths of Prometheus's pages.
+    prefix: &'static str,
     password: String,
     dashboard: String,
 }
@@ -75,6 +83,7 @@ impl Lab {
             cluster,
             pages: pages?,
             prometheus: prometheus?,
+            prefix: "",
             password,
             dashboard: root.join("dist/monitoring/grafana-dashboard.json").display().to_string(),
         };
@@ -115,7 +124,17 @@ impl Lab {
         command.arg(format!("--config.file={config}"));
         command.arg(format!("--storage.tsdb.path={}", folder.text("prometheus")));
         command.arg(format!("--web.listen-address={}", self.prometheus));
-        self.daemons.spawn(folder, "prometheus", &mut command)
+        std::fs::create_dir(folder.file("consoles"))?;
+        command.arg(format!("--web.console.templates={}", folder.text("consoles")));
+        self.daemons.spawn(folder, "prometheus", &mut command)?;
+        let ready = self.page("/-/ready");
+        self.daemons.wait("Prometheus", || get(&ready, None).is_ok())?;
+        if get(&self.page(&format!("{CLASSIC}/alerts")), None).is_ok() {
+            self.prefix = CLASSIC;
+        }
+        let graphs = graphs::page(&format!("{}/graph", self.prefix), &shipped("grafana-dashboard.json")?)?;
+        folder.write(&format!(".{GRAPHS}"), &graphs)?;
+        Ok(())
     }
 
     /// A command of Plateau that uses the folder of the demo only.
@@ -142,6 +161,15 @@ impl Lab {
         format!("http://{}{path}", self.pages)
     }
 
+    /// Returns the address of a page of Prometheus.
+    fn page(&self, path: &str) -> String {
+        format!("http://{}{path}", self.prometheus)
+    }
+
+    fn alerts(&self) -> String {
+        self.page(&format!("{}/alerts", self.prefix))
+    }
+
     /// Fails if a daemon has ended.
     ///
     /// # Errors
@@ -162,7 +190,7 @@ impl Lab {
     /// Returns whether every job of the campaign is complete, the other one is held, and Prometheus has scraped the pages.
     ///
     /// # Errors
-    /// Returns an error if the server does not answer.
+    /// Returns an error if the server or Prometheus does not answer.
     pub fn is_settled(&self) -> anyhow::Result<bool> {
         let jobs = self.jobs()?;
         let states = |campaign: usize| -> Vec<&str> {
@@ -173,8 +201,11 @@ impl Lab {
         if demo.is_empty() || demo.iter().any(|state| *state != "complete") || unfit != ["held"] {
             return Ok(false);
         }
-        let address = format!("http://{}/api/v1/query?query=plateau_runs", self.prometheus);
-        let answer: Value = serde_json::from_str(&get(&address, None)?)?;
+        for page in [self.alerts(), self.page(GRAPHS), self.page(&format!("{}/graph", self.prefix))] {
+            get(&page, None)?;
+        }
+        let answer: Value =
+            serde_json::from_str(&get(&self.page("/api/v1/query?query=plateau_runs"), None)?)?;
         Ok(answer["data"]["result"].as_array().is_some_and(|series| !series.is_empty()))
     }
 
@@ -182,11 +213,12 @@ impl Lab {
     #[must_use]
     pub fn invitation(&self) -> String {
         format!(
-            "\nPages       {}  (user {USER}, password {})\nPrometheus  http://{}/alerts\nSlurm       SLURM_CONF={} squeue\n\
+            "\nPages       {}  (user {USER}, password {})\nAlerts      {}\nGraphs      {}\nSlurm       SLURM_CONF={} squeue\n\
              Grafana     is not in Debian; if you have one, import {}\n",
             self.url("/fleet"),
             self.password,
-            self.prometheus,
+            self.alerts(),
+            self.page(GRAPHS),
             self.cluster.conf().display(),
             self.dashboard,
         )

@@ -6,6 +6,7 @@ pub mod campaign;
 pub mod cluster;
 pub mod demo;
 pub mod folder;
+pub mod graphs;
 pub mod lab;
 pub mod leftovers;
 pub mod server;
