@@ -165,9 +165,20 @@ fn local_kind(path: &Path) -> Option<&'static str> {
     kind(LOCAL, file_system(path)?)
 }
 
+/// Prints a notice if several hosts can use the file system of a library, so that its runs need not be forwarded.
+pub fn note_if_shared(root: &Path) {
+    if let Some(kind) = shared_kind(root) {
+        let text = format!(
+            "note: the library {} is on a file system that several hosts can use ({kind}); a server with this --library \
+             shows its runs although they are not forwarded",
+            root.display()
+        );
+        printer::notice(&text);
+    }
+}
+
 /// Returns the kind of the file system if several hosts can use it at the same time. The path need not exist.
-#[must_use]
-pub fn shared_kind(path: &Path) -> Option<&'static str> {
+fn shared_kind(path: &Path) -> Option<&'static str> {
     kind(SHARED, file_system(path)?)
 }
 

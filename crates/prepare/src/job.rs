@@ -1,5 +1,6 @@
 //! Decisions of `plateau job`: what it locks, what it waits for, and when it no longer continues a run.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt as _;
 
 use device::Refusal;
@@ -26,6 +27,22 @@ pub fn check_id(id: &str) -> Done {
         return Ok(());
     };
     Err(Failure::text(Exit::Usage, format!("'{id}' cannot be the id of a run{problem}")))
+}
+
+/// Rejects the runs of a campaign if a job would reject one of their ids, or two runs have the same id.
+///
+/// # Errors
+/// [`Exit::Usage`] with the reason.
+pub fn check_ids(ids: &[&str]) -> Done {
+    let mut known = BTreeSet::new();
+    for id in ids {
+        check_id(id)?;
+        if !known.insert(id) {
+            let text = format!("two runs would have the id '{id}'; rename a plan of the campaign");
+            return Err(Failure::text(Exit::Usage, text));
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether all that prevents the use of a target is another process of Plateau, which will end.

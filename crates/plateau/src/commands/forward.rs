@@ -26,14 +26,7 @@ pub fn run(cli: &Cli, options: &Forward) -> Done {
     let stop = signals::watch()?;
     let connection = connection(&options.to, &options.server)?;
     let root = library.root().to_owned();
-    if let Some(kind) = reach::shared_kind(&root) {
-        let text = format!(
-            "note: the library {} is on a file system that several hosts can use ({kind}); a server with this --library \
-             shows its runs although they are not forwarded",
-            root.display()
-        );
-        printer::notice(&text);
-    }
+    reach::note_if_shared(&root);
     let mut service = Service::of(library, Client::of(connection, Arc::clone(&stop)), Arc::clone(&stop));
     if options.once {
         return once(cli, service.round()?);

@@ -1,13 +1,13 @@
 //! `plateau fleet submit`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::fleet::{Expected, Job, Program};
 use clap::Parser as _;
 use cluster::files::{campaign, read_inventory};
 use cluster::{reach, submission};
-use prepare::job::check_id;
+use prepare::job::check_ids;
 use record::{Library, RunFile};
 
 use crate::cli::inapplicable;
@@ -22,7 +22,7 @@ use crate::run::speeds;
 pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     let inventory = read_inventory(&options.inventory)?;
     let (campaign, jobs) = campaign(&options.campaign, &inventory)?;
-    check_ids(&jobs)?;
+    check_ids(&jobs.iter().map(|job| job.id.as_str()).collect::<Vec<_>>())?;
     let library = places::library(cli.library.as_deref())?;
     let mut known: BTreeMap<(String, String), Expected> = BTreeMap::new();
     let mut each = Vec::new();
@@ -68,19 +68,6 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         let mut document = document;
         document["submitted"] = done;
         return printer::print_json(&document);
-    }
-    Ok(())
-}
-
-/// Rejects the ids that jobs would reject, and ids that several runs would have.
-fn check_ids(jobs: &[Job]) -> Done {
-    let mut ids = BTreeSet::new();
-    for job in jobs {
-        check_id(&job.id)?;
-        if !ids.insert(&job.id) {
-            let text = format!("two runs would have the id '{}'; rename a plan of the campaign", job.id);
-            return Err(Failure::text(Exit::Usage, text));
-        }
     }
     Ok(())
 }
