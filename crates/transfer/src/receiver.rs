@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use record::run_files::{IMPORTED, LOGO};
+use record::run_files::{IMPORTED, LOGO, SIGNATURE};
 use record::{
     Digest, Event, Library, LibraryError, MOST_JOURNAL_BYTES, MOST_LINE_BYTES, Run, RunFile, Unverified,
     Verifier, parse_run_file,
@@ -18,6 +18,8 @@ use crate::error::{TransferError, io};
 use crate::mark::{COPIED, Mark, mark_of};
 use crate::source::{EXTRA_FILES, MOST_EXTRA_BYTES};
 
+/// Size limit of a signature, which is also that of the commands that read it.
+const MOST_SIGNATURE_BYTES: usize = 1 << 16;
 /// Number of journals whose verified length is remembered, so that an append does not read them again.
 const MOST_KNOWN: usize = 256;
 
@@ -325,6 +327,12 @@ fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
         if is_repeated || !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
             return refused(format!("{name} is not a run file that can be received"));
         }
+        if *name == SIGNATURE && !is_signature_of(first.id, bytes) {
+            return refused(format!(
+                "run {}: its file `{name}` is not a signature of it; remove it",
+                first.id
+            ));
+        }
     }
     let logo = file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
     let imported = file.origin.as_ref().map(|origin| &*origin.sha256);
@@ -340,6 +348,13 @@ fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
         return refused(format!("run {}: its file `{name}` {problem}", first.id));
     }
     Ok(())
+}
+
+/// Returns whether a file claims to be the signature of a run. Only who has the public key can verify it, and only once the
+/// run is complete.
+fn is_signature_of(id: &str, file: &[u8]) -> bool {
+    file.len() <= MOST_SIGNATURE_BYTES
+        && serde_json::from_slice::<serde_json::Value>(file).is_ok_and(|document| document["run"] == id)
 }
 
 /// Verifies the beginning of a run: its id, its files, its first records, and that they belong to its `run.json`.

@@ -1,5 +1,6 @@
 //! A receiver refuses what `plateau verify` refuses, in the first request and in every later one.
 
+use record::run_files::SIGNATURE;
 use record::{Digest, Event, Journal, Judgement, Library, Note, RunFile};
 use serde_json::{Value, json};
 use transfer::{Destination as _, First, Receiver, SourceState, TransferError};
@@ -141,5 +142,13 @@ fn a_run_without_its_unchanged_logo_and_imported_file_is_refused() {
         let other = if name == "logo" { "imported-file" } else { "logo" };
         let unnamed = attempt(&[(name, file.clone()), (other, file.clone())]).expect_err(name);
         assert!(unnamed.contains(&format!("`{other}` is not named in its run.json")), "{unnamed}");
+        let signature = |run: &str, more: usize| {
+            (SIGNATURE, format!("{{\"run\": \"{run}\"}}{}", " ".repeat(more)).into_bytes())
+        };
+        attempt(&[(name, file.clone()), signature("a", 0)]).expect("a signature");
+        for (run, more) in [("other", 0), ("a", 1 << 16)] {
+            let refused = attempt(&[(name, file.clone()), signature(run, more)]).expect_err(run);
+            assert!(refused.contains("is not a signature of it"), "{refused}");
+        }
     }
 }
