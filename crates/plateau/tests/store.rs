@@ -248,7 +248,7 @@ fn a_kill_at_any_write_leaves_no_wrong_row() {
         strace.env("PLATEAU_LIBRARY", bench.library()).env("PLATEAU_STATE", bench.state.path());
         !strace.output().expect("strace").status.success()
     };
-    for (words, is_new) in [(&["index"][..], true), (&["index", "--rebuild"], false)] {
+    for (words, is_new) in [(&["index"][..], true), (&["index", "--rebuild"][..], false)] {
         for calls in ["pwrite64", "fsync,fdatasync"] {
             let mut kills = 0;
             let mut when = 1;

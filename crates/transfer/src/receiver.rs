@@ -350,8 +350,8 @@ fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
     Ok(())
 }
 
-/// Returns whether a file claims to be the signature of a run. Only who has the public key can verify it, and only once the
-/// run is complete.
+/// Returns whether a file claims to be the signature of a run. Only who has the public key can verify it, and only once
+/// the run is complete.
 fn is_signature_of(id: &str, file: &[u8]) -> bool {
     file.len() <= MOST_SIGNATURE_BYTES
         && serde_json::from_slice::<serde_json::Value>(file).is_ok_and(|document| document["run"] == id)
