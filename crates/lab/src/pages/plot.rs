@@ -147,16 +147,18 @@ pub fn seconds(points: &[(f64, f64)]) -> Markup {
     let group = points.len().div_ceil(MOST_POINTS);
     let highest_of = |group: &[(f64, f64)]| (group[0].0, group.iter().map(|(_, y)| *y).fold(0.0, f64::max));
     let points: Vec<(f64, f64)> = points.chunks(group.max(1)).map(highest_of).collect();
-    let end = points.last().map_or(1.0, |(x, _)| *x);
+    // Of a long load, only the latest seconds are known.
+    let (begin, end) = (points.first().map_or(0.0, |(x, _)| *x), points.last().map_or(1.0, |(x, _)| *x));
     // Without I/Os, the axis ends at 1.
     let highest = points.iter().map(|(_, y)| *y).fold(1.0, f64::max);
     let lowest = points.iter().map(|(_, y)| *y).fold(f64::MAX, f64::min);
-    let area = Area { x: (0.0, end), top: highest * 1.1, height: LOW };
+    let area = Area { x: (begin, end), top: highest * 1.1, height: LOW };
     let label = format!("IOPS by second, from {} to {}", short(lowest), short(highest));
-    let step = nice(end / 5.0);
-    let times = (0..=5).map(|index| step * f64::from(index)).take_while(|at| *at <= end);
+    let step = nice((end - begin) / 5.0);
+    let first = (begin / step).ceil();
+    let times = (0..=5).map(|index| step * (first + f64::from(index))).take_while(|at| *at <= end);
     // The outer labels neither touch the vertical axis nor extend beyond the picture.
-    let anchor = |at: f64| match at / end {
+    let anchor = |at: f64| match (at - begin) / (end - begin) {
         ..0.05 => "start",
         ..0.95 => "middle",
         _ => "end",
@@ -244,6 +246,11 @@ mod tests {
         for text in [">IOPS<", ">80<", ">0 s<", ">20 s<"] {
             assert!(shown.contains(text), "{text}: {shown}");
         }
+        let late = seconds(&[(7_000.0, 40.0), (7_240.0, 87.0)]).into_string();
+        assert!(
+            late.contains(">7,000 s<") && late.contains(">7,200 s<") && late.contains("\"74.0,"),
+            "{late}"
+        );
         assert!(seconds(&[(0.0, 0.0), (0.0, 0.0)]).into_string().contains(">0 s<"), "no time and no I/Os");
     }
 

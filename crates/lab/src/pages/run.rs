@@ -119,7 +119,7 @@ fn content(snapshot: &Snapshot, source: Source) -> Markup {
         @if is_running { (matrix::round(snapshot, &live)) }
         (timeline::section(snapshot, source))
         // Charts are omitted until the first round ends, because they would be empty.
-        @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(snapshot, outcome, source)) }
+        @if let Some(outcome) = current.filter(|_| !is_before_results(&live)) { (pages(snapshot, outcome, source)) }
         @if source.edition() == Some(Edition::Server) { (other_tests(snapshot, current)) }
         (details(snapshot))
     }
@@ -136,8 +136,13 @@ pub fn origin(snapshot: &Snapshot) -> Option<String> {
     Some(format!("{} \u{b7} last received {received} ago", mark.words()))
 }
 
-const fn is_first_round(live: &Live<'_>) -> bool {
-    matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
+/// Returns whether the current test has no results yet.
+const fn is_before_results(live: &Live<'_>) -> bool {
+    let is_early = matches!(
+        live.phase,
+        Phase::Purge { .. } | Phase::Preconditioning { .. } | Phase::Round { round: 1, .. }
+    );
+    is_early && live.variables.is_empty()
 }
 
 /// Formats the time left, the start time and the age of the journal on one line.

@@ -210,8 +210,10 @@ fn forms(call: &Call, entry: &Entry, has_launcher: bool) -> Markup {
     }
 }
 
+/// Formats a range, or one value; neither value is split across lines.
 fn between(least: &str, most: &str) -> String {
-    if least == most { least.to_owned() } else { format!("{least} to {most}") }
+    let [least, most] = [least, most].map(|value| value.replace(' ', "\u{a0}"));
+    if least == most { least } else { format!("{least} to {most}") }
 }
 
 fn number(of: &Value, key: &str) -> u64 {
