@@ -12,7 +12,7 @@ pub fn page(app: &App, _: &Call) -> Answer {
         h1 { "API" }
         p { "The same data as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
         div.scroll tabindex="0" role="region" aria-label="Addresses" {
-            table {
+            table.cards {
                 thead { tr { th { "Method" } th { "Address" } th { "Content" } th { "About" } } }
                 tbody {
                     @for route in app.routes.iter().filter(|route| route.content.is_data()) {
