@@ -17,7 +17,7 @@ pub fn page(app: &App, _: &Call) -> Answer {
                 tbody {
                     @for route in app.routes.iter().filter(|route| route.content.is_data()) {
                         tr {
-                            td { (route.method.word().to_uppercase()) }
+                            td.method { (route.method.word().to_uppercase()) }
                             th scope="row" { code { (route.path) } }
                             td { code { (route.content.media_type()) } }
                             td { (route.about) }
