@@ -18,6 +18,8 @@ use charts::markup::{escape, escape_running};
 
 /// Tables with more than this many columns use less padding.
 const WIDE_COLUMNS: usize = 10;
+/// Rows with names of more bytes need a minimum width, so that a narrow screen does not show one word per line.
+const LONG_NAME: usize = 14;
 
 /// Height of the caption under a chart.
 const READING_PIXELS: f64 = 34.0;
@@ -129,9 +131,10 @@ pub(super) fn numbers(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "{SCROLLER}<table class=\"numbers{}\"><caption><span>{}</span></caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\"><span>{}</span></th></tr>\n\
+        "{SCROLLER}<table class=\"numbers{}{}\"><caption><span>{}</span></caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\"><span>{}</span></th></tr>\n\
          <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
+        if table.rows.iter().any(|row| row.name.len() > LONG_NAME) { " named" } else { "" },
         escape(&table.heading),
         escape(&table.row_heading),
         table.columns.len().max(1),
