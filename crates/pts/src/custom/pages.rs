@@ -370,7 +370,9 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     let chosen = all.into_iter().filter_map(best).take(KEY_FIGURES);
     chosen
         .map(|(mean, value)| {
-            key_figure(format!("best {}", name(mean)), figure, Some(value), mean.host_limited)
+            let is_choice = means.iter().filter(|other| other.load == mean.load).count() > 1;
+            let best = if is_choice { "best " } else { "" };
+            key_figure(format!("{best}{}", name(mean)), figure, Some(value), mean.host_limited)
         })
         .collect()
 }

@@ -36,8 +36,16 @@ pub(super) fn page(sheet: &mut Sheet<'_>, document: &Document) -> Result<(), Str
         y + sheet.paragraph((SIDE, y), ROOM, doubt, ink(11.0).bold().colour(colour(Tone::Doubtful)))
     });
     let y = figures(sheet, &cover.figures, y + 4.0);
-    // The page is laid out from the bottom up, so that the charts get the remaining space.
     let details = details_height(sheet, &cover);
+    if cover.pictures.is_empty() {
+        details_at(sheet, &cover, y + GAP);
+        let below = y + details + 2.0 * GAP;
+        if BOTTOM - below > 60.0 {
+            watermark(sheet, document, Area::new(SIDE, below, ROOM, BOTTOM - below));
+        }
+        return Ok(());
+    }
+    // The page is laid out from the bottom up, so that the charts get the remaining space.
     let space = BOTTOM - details - y - 2.0 * GAP;
     if space > 60.0 {
         let area = Area::new(SIDE, y + GAP, ROOM, space);
