@@ -73,17 +73,21 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
 /// Returns the context that a chart needs outside the report.
 fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
     let firmware = format!("firmware {}", fact(document, document.run.target.firmware.as_deref()));
+    // Next to other facts, an absent capacity needs a name.
+    let name = if document.run.target.capacity_bytes == 0 { "capacity " } else { "" };
+    let capacity = format!("{name}{}", capacity(document));
     let (begin, end) = document.dates_of(Some(outcome));
     let dates = if begin == end { begin } else { format!("{begin} to {end}") };
     let (header, none) = (&outcome.header, Phases::default());
     // For tests that vary the demand, the context contains its range.
-    let demand = match header.phases.stimulus_1 == none.stimulus_1 {
-        true => format!("TC {} QD {}", number(header.threads), number(header.queue_depth)),
-        false => header.phases.stimulus_1[3].clone(),
+    let demand = match (header.phases.stimulus_1 == none.stimulus_1, header.threads, header.queue_depth) {
+        (false, ..) => header.phases.stimulus_1[3].clone(),
+        (true, None, None) => format!("TC and QD {}", pts::ABSENT),
+        (true, threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
     };
     Plate {
         title: title.into(),
-        device: [model(document), &firmware, &capacity(document)].join(" · "),
+        device: [model(document), &firmware, &capacity].join(" · "),
         about: [titles::tested(document, outcome), demand, dates].join(" · "),
         marks: document.picture_marks(outcome),
         finding: String::new(),
