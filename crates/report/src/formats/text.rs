@@ -94,11 +94,20 @@ impl<'a> Grid<'a> {
         self.name_width(layout) + self.widths[columns].iter().map(|width| width + layout.gap).sum::<usize>()
     }
 
-    /// Groups as many columns as fit into each band, at least one.
+    /// Groups the columns into as few bands as possible, of similar size: a single column in the last band would look like
+    /// a table of its own.
     fn bands(&self, layout: Layout) -> Vec<Range<usize>> {
+        let all = self.widths.len();
+        let full = self.bands_of(layout, all);
+        let even = self.bands_of(layout, all.div_ceil(full.len().max(1)));
+        if even.len() == full.len() { even } else { full }
+    }
+
+    /// Groups as many columns as fit into each band, at least one and at most `most`.
+    fn bands_of(&self, layout: Layout, most: usize) -> Vec<Range<usize>> {
         let (mut bands, mut from) = (Vec::new(), 0);
         while from < self.widths.len() {
-            let fits = |to: &usize| self.width(layout, from..*to) <= TERMINAL_COLUMNS;
+            let fits = |to: &usize| *to - from <= most && self.width(layout, from..*to) <= TERMINAL_COLUMNS;
             let to = (from + 2..=self.widths.len()).take_while(fits).last().unwrap_or(from + 1);
             bands.push(from..to);
             from = to;
