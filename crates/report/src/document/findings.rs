@@ -108,7 +108,7 @@ fn omit_blank_pages(outcome: &mut Outcome) {
         outcome.pages.extract_if(.., |page| page.is_blank()).map(|page| page.title).collect();
     outcome.beyond.retain(|page| !page.is_blank());
     if outcome.pages.is_empty() {
-        outcome.notes.push("There are no result pages: the test stopped before its first result.".into());
+        outcome.notes.push("There are no result pages, because nothing has been measured yet.".into());
     } else if !omitted.is_empty() {
         outcome.notes.push(format!("Pages without results are omitted: {}.", omitted.join("; ")));
     }
