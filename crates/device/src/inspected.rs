@@ -115,6 +115,9 @@ fn simulated(
         if manner.polling != Polling::No {
             return Err(DriveError::target(target, TargetError::NothingToPoll));
         }
+        if matches!(manner.engine, Engine::Null | Engine::Files(_)) {
+            return Err(DriveError::target(target, TargetError::EngineWithoutTarget));
+        }
         if manner.engine == Engine::IoUringCmd {
             return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
         }

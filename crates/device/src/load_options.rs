@@ -21,6 +21,9 @@ pub(crate) fn load_options(
         if polling != Polling::No && matches!(engine, Engine::Libaio | Engine::Threads) {
             return Err(DriveError::target(target, TargetError::CannotPoll));
         }
+        if matches!(engine, Engine::Null | Engine::Files(_)) {
+            return Err(DriveError::target(target, TargetError::EngineWithoutTarget));
+        }
         if engine == Engine::IoUringCmd && !real.is_nvme() {
             return Err(DriveError::target(target, TargetError::NotNvme));
         }

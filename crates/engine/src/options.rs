@@ -71,6 +71,58 @@ pub enum Engine {
     /// plain io_uring if the kernel or the drive does not support passthrough; the segment records the
     /// reason.
     IoUringCmd,
+    /// No I/O: every request completes immediately, and nothing is opened. Needs a load without a target.
+    Null,
+    /// One operation for each file of a folder, without data. Needs a target with names of files.
+    Files(FileOperation),
+}
+
+/// What is done with each file of a load without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOperation {
+    /// Create a file that does not exist.
+    Create,
+    /// Read the attributes of a file.
+    Stat,
+    /// Delete a file.
+    Delete,
+    /// Create a folder that does not exist.
+    CreateFolder,
+    /// Read the attributes of a folder.
+    StatFolder,
+    /// Delete an empty folder.
+    DeleteFolder,
+}
+
+impl FileOperation {
+    /// Returns whether the operation applies to folders instead of files.
+    #[must_use]
+    pub const fn is_on_folders(self) -> bool {
+        matches!(self, Self::CreateFolder | Self::StatFolder | Self::DeleteFolder)
+    }
+
+    /// Returns whether the operation creates what it is applied to.
+    #[must_use]
+    pub const fn creates(self) -> bool {
+        matches!(self, Self::Create | Self::CreateFolder)
+    }
+
+    /// Returns whether the operation only reads attributes.
+    #[must_use]
+    pub const fn only_inspects(self) -> bool {
+        matches!(self, Self::Stat | Self::StatFolder)
+    }
+}
+
+/// The files of a load that creates, inspects or deletes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderFiles {
+    /// Path of the folder.
+    pub folder: String,
+    /// Names of the files in it.
+    pub names: Vec<String>,
+    /// Length of each file.
+    pub file_bytes: u64,
 }
 
 /// io_uring polling mode. Polling avoids interrupts but keeps a CPU busy.

@@ -9,6 +9,7 @@ pub(crate) mod aio;
 pub(crate) mod buffers;
 pub(crate) mod durable;
 mod entry;
+pub(crate) mod file_calls;
 mod helped;
 mod mapping;
 pub(crate) mod null;

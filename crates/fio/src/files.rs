@@ -22,6 +22,9 @@ impl Job {
     /// # Errors
     /// Returns an error if the job creates files that are named after it but specifies no size for them.
     pub fn expanded(self) -> Result<Vec<Self>, String> {
+        if matches!(self.engine, Engine::Files(_)) {
+            return self.on_files();
+        }
         if self.names_no_target() {
             return self.with_own_files();
         }
@@ -60,7 +63,7 @@ impl Job {
         Ok(jobs)
     }
 
-    fn formatted(&self, clone: u16, file: u16) -> String {
+    pub(crate) fn formatted(&self, clone: u16, file: u16) -> String {
         let format = self.files.format.as_deref().unwrap_or(FORMAT);
         format
             .replace("$jobname", &self.name)
@@ -83,7 +86,7 @@ impl Job {
         }
     }
 
-    fn path(&self, name: &str, clone: u16) -> String {
+    pub(crate) fn path(&self, name: &str, clone: u16) -> String {
         match &self.files.folders[..] {
             [] => name.to_owned(),
             _ if name.starts_with("sim:") || name.starts_with("array:") => name.to_owned(),

@@ -1,6 +1,6 @@
 //! A job as requested, before its target is known.
 
-use engine::{Engine, Polling};
+use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
@@ -36,6 +36,8 @@ pub struct Job {
     /// The target. In a job that was only parsed, the value of `filename`; see [`Job::expanded`].
     pub filename: Option<String>,
     pub(crate) files: Files,
+    /// The files that the job creates, inspects or deletes, in a job that was expanded.
+    pub folder_files: Option<FolderFiles>,
     pub(crate) syncs: Syncs,
     pub(crate) think: Think,
     pub(crate) logs: Logs,
@@ -148,6 +150,7 @@ impl Default for Job {
             name: String::new(),
             filename: None,
             files: Files::default(),
+            folder_files: None,
             syncs: Syncs::NONE,
             think: Think::default(),
             logs: Logs::default(),
@@ -297,7 +300,7 @@ impl Job {
         for (name, _) in without_effect.iter().filter(|(_, is_so)| *is_so) {
             notes.push(format!("as in fio, {name} has no effect on {}", self.pattern));
         }
-        if is_simulated || self.trims {
+        if is_simulated || self.trims || self.is_loose() {
             return notes;
         }
         if self.iodepth > 1 && !has(&["ioengine"]) {

@@ -13,6 +13,7 @@ mod command_line;
 mod depth_search;
 mod file;
 mod file_list;
+mod file_operations;
 mod files;
 mod histogram_log;
 pub mod hosts;

@@ -46,6 +46,7 @@ impl Job {
     fn check(&self) -> Result<(), String> {
         self.steady_state()?;
         self.check_latency_target()?;
+        self.check_loose()?;
         if self.trims && self.verify {
             return Err("verify needs written data, and trims destroy it".into());
         }

@@ -2,7 +2,7 @@
 
 pub mod files;
 
-use engine::Polling;
+use engine::{Engine, Polling};
 use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
@@ -142,7 +142,7 @@ pub fn io_engine(job: &mut Job, text: &str) -> Result<(), String> {
         job.remark(LIBBLKIO);
     }
     job.engine = engine(text)?;
-    job.one_at_a_time = is_synchronous(text);
+    job.one_at_a_time = is_synchronous(text) || matches!(job.engine, Engine::Files(_));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Values in fio's syntax: sizes, times, percentages, switches.
 
-use engine::Engine;
+use engine::{Engine, FileOperation};
 use stdx::units::SECOND_NS;
 
 /// An amount: bytes, or a percentage of the target.
@@ -124,8 +124,16 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "io_uring_cmd" => Engine::IoUringCmd,
         "libaio" => Engine::Libaio,
         "psync" | "sync" | "pvsync" | "pvsync2" | "posixaio" => Engine::Threads,
+        "null" => Engine::Null,
+        "filecreate" => Engine::Files(FileOperation::Create),
+        "filestat" => Engine::Files(FileOperation::Stat),
+        "filedelete" => Engine::Files(FileOperation::Delete),
+        "dircreate" => Engine::Files(FileOperation::CreateFolder),
+        "dirstat" => Engine::Files(FileOperation::StatFolder),
+        "dirdelete" => Engine::Files(FileOperation::DeleteFolder),
         _ => {
-            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2 and posixaio";
+            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2, posixaio, null, filecreate, filestat, \
+                             filedelete, dircreate, dirstat and dirdelete";
             return Err(format!("supported: {supported}"));
         }
     })

@@ -6,6 +6,8 @@ mod examples;
 mod support;
 #[path = "fio_jobs/ties.rs"]
 mod ties;
+#[path = "fio_jobs/without_target.rs"]
+mod without_target;
 #[path = "fio_jobs/witnessed.rs"]
 mod witnessed;
 
@@ -20,6 +22,7 @@ use serde_json::Value;
 const SMALL: &[(&str, &str)] = &[
     ("size", "4m"),
     ("filesize", "4m"),
+    ("nrfiles", "20"),
     ("io_size", "1m"),
     ("runtime", "1"),
     ("timeout", "1"),
@@ -46,6 +49,9 @@ const TARGETS: [&str; 2] = ["filename", "libblkio_path"];
 /// Returns an option with the test's values. Device names become file names.
 fn small(option: &str) -> String {
     let Some((name, value)) = option.split_once('=') else { return option.to_owned() };
+    if option == "filesize=4k" {
+        return option.to_owned();
+    }
     if let Some((_, small)) = SMALL.iter().find(|(known, _)| *known == name.trim_start_matches('-')) {
         return format!("{name}={small}");
     }

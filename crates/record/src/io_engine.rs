@@ -20,6 +20,8 @@ pub enum IoEngine {
     Null,
     /// No-op requests through io_uring. Measures the cost of the ring without a target.
     NoOpRing,
+    /// Files that are created, inspected or deleted, without data: one system call in the load thread for each.
+    Files,
     /// The simulated drive, in virtual time.
     Simulated,
 }
@@ -36,6 +38,7 @@ impl IoEngine {
             Self::Threads => "threads",
             Self::Null => "null",
             Self::NoOpRing => "no-op ring",
+            Self::Files => "file operations",
             Self::Simulated => "simulated",
         }
     }

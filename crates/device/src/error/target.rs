@@ -119,6 +119,9 @@ pub enum TargetError {
     /// The engine does not support polling.
     #[error("only io_uring can poll")]
     CannotPoll,
+    /// The engine is for loads without a target.
+    #[error("this I/O engine accesses no target; give its jobs a filename of their own")]
+    EngineWithoutTarget,
     /// The target does not support the workload.
     #[error(transparent)]
     Unfit(#[from] WorkloadError),
@@ -268,6 +271,7 @@ impl TargetError {
             | Self::NoThreads
             | Self::NothingToPoll
             | Self::SimulatedPassthrough
+            | Self::EngineWithoutTarget
             | Self::NotNvme
             | Self::CannotPoll
             | Self::Unfit(_)

@@ -19,8 +19,10 @@ use crate::clock::Vigil;
 use crate::disturbance::Disturbance;
 use crate::placement::Seating;
 use crate::progress::{Flow, Tick};
+use crate::options::Engine;
 use crate::queue::aio::Aio;
 use crate::queue::durable::DurableTransfer;
+use crate::queue::file_calls::FileCalls;
 use crate::queue::null::Null;
 use crate::queue::operation::{NoOp, Transfer};
 use crate::queue::passthrough::Command;
@@ -76,10 +78,26 @@ pub(super) fn attempt_by(
         Way::Threads => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
         }
+        Way::Files => attempt_on_files(target, workload, seating, on_tick),
         Way::Null => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, vec![])))
         }
     }
+}
+
+/// Performs an operation on each file.
+fn attempt_on_files(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    let (Some(folder), Engine::Files(operation)) = (target.fd, target.options.engine) else {
+        return Err(io::Error::other("the target is not a folder"));
+    };
+    attempt::<_, Unfilled>(target, workload, seating, on_tick, |shape| {
+        Ok((FileCalls::new(shape, operation, folder, target.names)?, vec![]))
+    })
 }
 
 /// Runs the load with NVMe commands, which bypass the block layer and its cache.

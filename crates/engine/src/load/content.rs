@@ -63,7 +63,7 @@ impl Content for Fill {
     }
 }
 
-/// Buffers without contents, for trims.
+/// Buffers without contents, for trims and file operations.
 pub(crate) struct Unfilled;
 
 impl Content for Unfilled {

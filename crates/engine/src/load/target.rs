@@ -1,5 +1,6 @@
 //! The engine's view of a target.
 
+use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use std::sync::atomic::AtomicBool;
 
@@ -47,6 +48,8 @@ pub struct Target<'a> {
     pub(crate) finish: Option<&'a AtomicBool>,
     /// The portion of the I/Os of several workloads that the workload issues.
     pub(crate) portion: Option<Portion<'a>>,
+    /// For file operations: the names of the files in the folder that is the target.
+    pub(crate) names: &'a [CString],
 }
 
 impl<'a> Target<'a> {
@@ -54,6 +57,25 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn new(name: &'a str, fd: BorrowedFd<'a>, clock: Clock, options: &'a LoadOptions) -> Self {
         Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
+    }
+
+    /// Returns a target for operations on these files of a folder. The I/O at `n` times the block size is the operation on
+    /// file `n`.
+    #[must_use]
+    pub fn folder(
+        name: &'a str,
+        fd: BorrowedFd<'a>,
+        names: &'a [CString],
+        clock: Clock,
+        options: &'a LoadOptions,
+    ) -> Self {
+        Self { names, ..Self::new(name, fd, clock, options) }
+    }
+
+    /// Returns the placeholder target of [`Engine::Null`](crate::Engine::Null), which opens nothing.
+    #[must_use]
+    pub fn none(name: &'a str, clock: Clock, options: &'a LoadOptions) -> Self {
+        Self::nowhere(name, clock, options, INTERVAL_NS)
     }
 
     /// Returns the placeholder target for a load without a target.
@@ -69,6 +91,7 @@ impl<'a> Target<'a> {
             concurrent_threads: (0, 0),
             finish: None,
             portion: None,
+            names: &[],
         }
     }
 

@@ -85,6 +85,8 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
         Engine::Libaio => IoEngine::Libaio,
         Engine::Threads => IoEngine::Threads,
         Engine::IoUringCmd => IoEngine::IoUringCmd,
+        Engine::Null => IoEngine::Null,
+        Engine::Files(_) => IoEngine::Files,
     }
 }
 

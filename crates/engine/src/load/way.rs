@@ -13,6 +13,8 @@ pub(crate) enum Way {
     UringCommands,
     Aio,
     Threads,
+    /// One system call for each file of a folder.
+    Files,
     /// No kernel involved: I/Os complete immediately in user space.
     Null,
     /// `IORING_OP_NOP` through io_uring, without a target.
@@ -27,6 +29,8 @@ impl Way {
             Engine::IoUring => &[Self::Uring],
             Engine::IoUringCmd => &[Self::UringCommands, Self::Uring],
             Engine::Libaio => &[Self::Aio],
+            Engine::Null => &[Self::Null],
+            Engine::Files(_) => &[Self::Files],
             // Only io_uring supports polling.
             Engine::Auto if target.options.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
             // At QD 1, a plain system call is the shortest path and adds the least to response times.
@@ -57,6 +61,7 @@ impl Way {
             Self::UringCommands => IoEngine::IoUringCmd,
             Self::Aio => IoEngine::Libaio,
             Self::Threads => IoEngine::Threads,
+            Self::Files => IoEngine::Files,
             Self::Null => IoEngine::Null,
             Self::NoOpRing => IoEngine::NoOpRing,
         }

@@ -46,7 +46,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         N,
         "number of files for each clone without `filename` [1]; they share `size` and `iodepth` equally, with at least one \
          outstanding I/O each",
-        |job, text| number(text, 1, 1024).map(|files| job.files.count = files),
+        |job, text| number(text, 1, u16::MAX.into()).map(|files| job.files.count = files),
     )
     .differs(),
     key("overwrite", &[], BIT, "lay out a new file before it is written [0]", |job, text| {
@@ -233,8 +233,10 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         NAME,
         "`io_uring`, `libaio`, `psync`, `sync`, `pvsync` or `pvsync2` for plain system calls, one at a time regardless of `iodepth`, \
-         `posixaio` for plain system calls by one thread per outstanding I/O, `io_uring_cmd` for NVMe commands, or `libblkio` \
-         for io_uring without that library [the best on the target]",
+         `posixaio` for plain system calls by one thread per outstanding I/O, `io_uring_cmd` for NVMe commands, `libblkio` \
+         for io_uring without that library, `null` for no I/O at all, or one operation for each file of the job: `filecreate`, \
+         `filestat`, `filedelete`, `dircreate`, `dirstat` or `dirdelete`, which only create files that do not exist and only \
+         delete files that they created [the best on the target]",
         io_engine,
     )
     .differs(),

@@ -14,7 +14,7 @@ use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
 use crate::load::start::{self, Readings};
 use crate::load::watch::Watch;
-use device::{Armed, Reader};
+use device::{Armed, Loose, Reader};
 use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, StreamOptions, Tick, VerifyReport};
 use prepare::{holes, others};
 use record::{Ceiling, TargetFacts, TargetKind, Workload};
@@ -31,6 +31,7 @@ use fio::{DepthSearch, Job, Limits, PlannedLog, Searches, Ties};
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
+    Without(Loose),
 }
 
 /// Results of each job's streams.
@@ -117,10 +118,10 @@ fn open_all(
     options: &Load,
     libraries: &[PathBuf],
 ) -> Done<(BTreeMap<String, Opened>, Vec<String>)> {
-    let mut looked_at = Vec::new();
+    let (mut looked_at, mut opened) = (Vec::new(), BTreeMap::new());
     let needs = request.needs()?;
-    if let Some(need) = needs.iter().find(|need| options.readonly && need.writes) {
-        let what = if need.lay_out { "would be created" } else { "would be written" };
+    if let Some(need) = needs.iter().find(|need| options.readonly && (need.writes || need.creates())) {
+        let what = if need.creates() { "would be created" } else { "would be written" };
         return Err(Failure::text(Exit::Refused, format!("--readonly: {} {what}", need.filename)));
     }
     let any_simulated = needs.iter().any(Need::is_simulated);
@@ -128,16 +129,21 @@ fn open_all(
         return Err(plan::usage("--start-at: a simulated drive has its own time; use a real target".into()));
     }
     for need in needs {
+        if need.loose {
+            opened.insert(need.filename.clone(), Opened::Without(need.without_target()?));
+            continue;
+        }
         let drive = need.open(options, any_simulated, libraries)?;
         looked_at.push((need, drive));
     }
-    let facts =
-        looked_at.iter().map(|(need, drive)| (need.filename.clone(), drive.facts().clone())).collect();
+    let inspected = looked_at.iter().map(|(need, drive)| (need.filename.clone(), drive.facts().clone()));
+    let without = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone()));
+    let facts = inspected.chain(without).collect();
     request.workloads(&facts, options.seed)?;
     let writing: Vec<&TargetFacts> =
         looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
     let mut confirmations = plan::confirmations(&options.erase, &writing)?.into_iter();
-    let (mut opened, mut new_files) = (BTreeMap::new(), Vec::new());
+    let mut new_files = Vec::new();
     for (need, drive) in looked_at {
         new_files.extend(need.lay_out.then(|| need.filename.clone()));
         let target = if need.writes {
@@ -153,6 +159,7 @@ fn open_all(
         };
         opened.insert(need.filename, target);
     }
+    opened.values().try_for_each(Opened::prepare)?;
     Ok((opened, new_files))
 }
 
@@ -189,6 +196,7 @@ fn choose_engines(
         match target {
             Opened::ToRead(reader) => reader.choose_engines(&workloads, &manners, by)?,
             Opened::ToWrite(armed) => armed.choose_engines(&workloads, &manners, by)?,
+            Opened::Without(_) => {}
         }
     }
     Ok(())
@@ -411,6 +419,15 @@ impl Opened {
         match self {
             Self::ToRead(reader) => reader.facts(),
             Self::ToWrite(armed) => armed.facts(),
+            Self::Without(loose) => loose.facts(),
+        }
+    }
+
+    /// Creates the files that a load without a target needs.
+    fn prepare(&self) -> Done {
+        match self {
+            Self::Without(loose) => Ok(loose.prepare()?),
+            _ => Ok(()),
         }
     }
 
@@ -428,6 +445,7 @@ impl Opened {
         match self {
             Self::ToRead(reader) => reader.now_ns(),
             Self::ToWrite(armed) => armed.now_ns(),
+            Self::Without(loose) => loose.now_ns(),
         }
     }
 
@@ -440,6 +458,7 @@ impl Opened {
         let ended = match self {
             Self::ToRead(reader) => reader.run_concurrently(workloads, streams, on_tick),
             Self::ToWrite(armed) => armed.run_concurrently(workloads, streams, on_tick),
+            Self::Without(loose) => loose.run_concurrently(workloads, streams, on_tick),
         };
         let outcomes = ended?;
         Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.verified)).unzip())

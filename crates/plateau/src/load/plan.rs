@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use device::{Drive, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
+use device::{Drive, Loose, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
 use fio::Job;
 use plans::settings::RunSettings;
+use engine::FolderFiles;
 use pts::PROFILES;
 use record::{TargetFacts, Workload};
 use stdx::units::MIB;
@@ -29,6 +30,9 @@ pub struct Need {
     /// The different manners in which its jobs drive it, by their numbers.
     manners: Vec<Manner>,
     end_bytes: Option<u64>,
+    /// Whether its jobs access no target.
+    pub loose: bool,
+    files: Option<FolderFiles>,
 }
 
 fn manner_of(job: &Job) -> Manner {
@@ -69,7 +73,8 @@ impl LoadRequest {
             let filename = job.filename.clone().unwrap_or_default();
             let length = length_of(&filename);
             let end_bytes = job.end_bytes(length.unwrap_or(0));
-            let is_new = length.is_none() && is_new_or_file(&filename);
+            let loose = self.jobs.iter().all(|other| other.is_loose() || other.filename != job.filename);
+            let is_new = !loose && length.is_none() && is_new_or_file(&filename);
             if is_new && !job.may_create {
                 return Err(self.about(
                     index,
@@ -77,11 +82,12 @@ impl LoadRequest {
                 ));
             }
             let lay_out = is_new && end_bytes.is_some() && job.needs_contents();
-            let writes = job.writes() || lay_out;
+            let writes = job.writes() && !loose || lay_out;
             match needs.iter_mut().find(|need| need.filename == filename) {
                 None => {
                     let manners = manners_of(&self.jobs, job.filename.as_deref());
-                    needs.push(Need { filename, writes, lay_out, manners, end_bytes });
+                    let files = job.folder_files.clone();
+                    needs.push(Need { filename, writes, lay_out, manners, end_bytes, loose, files });
                 }
                 Some(need) => {
                     need.writes |= writes;
@@ -168,8 +174,22 @@ impl Need {
         Ok(device::open(&self.filename, &open)?)
     }
 
+    /// Returns the load without a target, which creates the files that it needs.
+    pub fn without_target(&self) -> Done<Loose> {
+        let mut manners = self.manners.iter().cloned();
+        let Manner { engine, placement, polling } = manners.next().unwrap_or_default();
+        let (size_bytes, other_manners) = (self.end_bytes, manners.collect());
+        let open = OpenOptions { size_bytes, engine, placement, polling, other_manners, ..OpenOptions::default() };
+        Ok(Loose::open(&self.filename, &open, self.files.as_ref())?)
+    }
+
+    /// Returns whether files are created.
+    pub fn creates(&self) -> bool {
+        self.lay_out || self.files.is_some()
+    }
+
     pub fn is_simulated(&self) -> bool {
-        self.filename.starts_with("sim:")
+        !self.loose && self.filename.starts_with("sim:")
     }
 }
 

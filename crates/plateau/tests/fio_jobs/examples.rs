@@ -40,6 +40,42 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "dircreate-ioengine",
+        &[
+            "global create_on_open=1 nrfiles=30 ioengine=dircreate fallocate=none filesize=4k openfiles=1",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
+        ],
+    ),
+    (
+        "dirdelete-ioengine",
+        &[
+            "global ioengine=dirdelete filesize=4k nrfiles=200 unlink=0",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
+        ],
+    ),
+    (
+        "dirstat-ioengine",
+        &[
+            "global ioengine=dirstat numjobs=10 filesize=4k nrfiles=5 thread",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
+        ],
+    ),
+    (
         "disk-zone-profile",
         &[
             "global bs=64k direct=1 rw=read ioengine=libaio iodepth=2 zonemode=strided zonesize=256m zoneskip=2g",
@@ -64,6 +100,52 @@ pub const EXAMPLES: &[Example] = &[
             "slow2 stonewall rw=write numjobs=1 ioengine=sync new_group=1 thinktime=2000 number_ios=1000 exit_what=all",
             "fast2 rw=randrw numjobs=3 ioengine=libaio iodepth=32 rate=300,300,300",
             "runsnever rw=randrw numjobs=3 ioengine=libaio iodepth=32 rate=300,300,300",
+        ],
+    ),
+    (
+        "filecreate-ioengine",
+        &[
+            "global create_on_open=1 nrfiles=31250 ioengine=filecreate fallocate=none filesize=4k openfiles=1",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
+            "t6 ",
+            "t7 ",
+            "t8 ",
+            "t9 ",
+            "t10 ",
+            "t11 ",
+            "t12 ",
+            "t13 ",
+            "t14 ",
+            "t15 ",
+        ],
+    ),
+    (
+        "filedelete-ioengine",
+        &[
+            "global ioengine=filedelete filesize=4k nrfiles=200 unlink=0",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
+        ],
+    ),
+    (
+        "filestat-ioengine",
+        &[
+            "global ioengine=filestat numjobs=1 filesize=4k nrfiles=200 thread",
+            "t0 ",
+            "t1 ",
+            "t2 ",
+            "t3 ",
+            "t4 ",
+            "t5 ",
         ],
     ),
     (
@@ -160,6 +242,7 @@ pub const EXAMPLES: &[Example] = &[
             "job-C thread=1",
         ],
     ),
+    ("null", &["global bs=4k gtod_reduce=1", "null ioengine=null size=100g rw=randread norandommap"]),
     (
         "numa",
         &[
@@ -244,6 +327,10 @@ pub const EXAMPLES: &[Example] = &[
             "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
         ],
     ),
+    (
+        "zipf",
+        &["job ioengine=null rw=randread norandommap size=1280m bs=4k random_distribution=zipf:0.5"],
+    ),
 ];
 
 /// The examples that are refused, each with an option that is refused by name.
@@ -256,17 +343,11 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("dedupe-global", "dedupe_mode=working_set"),
     ("dev-dax", "ioengine=dev-dax"),
     ("dfs", "ioengine=dfs"),
-    ("dircreate-ioengine", "ioengine=dircreate"),
-    ("dirdelete-ioengine", "ioengine=dirdelete"),
-    ("dirstat-ioengine", "ioengine=dirstat"),
     ("e4defrag", "ioengine=e4defrag"),
     ("e4defrag2", "ioengine=e4defrag"),
     ("enospc-pressure", "continue_on_error=write"),
     ("exec", "ioengine=exec"),
     ("falloc", "ioengine=falloc"),
-    ("filecreate-ioengine", "ioengine=filecreate"),
-    ("filedelete-ioengine", "ioengine=filedelete"),
-    ("filestat-ioengine", "ioengine=filestat"),
     ("ftruncate", "ioengine=ftruncate"),
     ("gfapi", "ioengine=gfapi"),
     ("gpudirect-rdmaio-client", "ioengine=rdma"),
@@ -295,13 +376,12 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("netio_vsock_receiver", "ioengine=net"),
     ("netio_vsock_sender", "ioengine=net"),
     ("nfs", "ioengine=nfs"),
-    ("null", "ioengine=null"),
     ("page_fault", "ioengine=page_fault"),
     ("rados", "ioengine=rados"),
     ("rbd", "ioengine=rbd"),
     ("rdmaio-client", "ioengine=rdma"),
     ("rdmaio-server", "ioengine=rdma"),
-    ("sequence-distribution", "ioengine=null"),
+    ("sequence-distribution", "random_distribution=sequence:2,0,1"),
     ("sg_verify-fail", "ioengine=sg"),
     ("sg_verify", "ioengine=sg"),
     ("sg_write_same_ndob", "ioengine=sg"),
@@ -321,7 +401,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("zbd-rand-write-zone-reset-gc", "zonemode=zbd"),
     ("zbd-rand-write", "zonemode=zbd"),
     ("zbd-seq-read", "zonemode=zbd"),
-    ("zipf", "ioengine=null"),
 ];
 
 /// Examples with options that are supported, but not in this combination, each with the error.
