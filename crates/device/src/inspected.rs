@@ -118,6 +118,9 @@ fn simulated(
         if matches!(manner.engine, Engine::Null | Engine::Files(_)) {
             return Err(DriveError::target(target, TargetError::EngineWithoutTarget));
         }
+        if matches!(manner.engine, Engine::Space(_)) {
+            return Err(DriveError::target(target, TargetError::NotAFile));
+        }
         if manner.engine == Engine::IoUringCmd {
             return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
         }

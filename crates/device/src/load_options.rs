@@ -18,11 +18,14 @@ pub(crate) fn load_options(
         let Manner { engine, placement, polling } = manner;
         let places = Places::of(&roots.sys, real.numa_node(), placement);
         let places = places.map_err(EngineError::from)?;
-        if polling != Polling::No && matches!(engine, Engine::Libaio | Engine::Threads) {
+        if polling != Polling::No && matches!(engine, Engine::Libaio | Engine::Threads | Engine::Space(_)) {
             return Err(DriveError::target(target, TargetError::CannotPoll));
         }
         if matches!(engine, Engine::Null | Engine::Files(_)) {
             return Err(DriveError::target(target, TargetError::EngineWithoutTarget));
+        }
+        if matches!(engine, Engine::Space(_)) && !matches!(real, Real::File(_)) {
+            return Err(DriveError::target(target, TargetError::NotAFile));
         }
         if engine == Engine::IoUringCmd && !real.is_nvme() {
             return Err(DriveError::target(target, TargetError::NotNvme));

@@ -57,7 +57,7 @@ pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
-pub use options::{Engine, FileOperation, FolderFiles, LoadOptions, Polling};
+pub use options::{Engine, FileOperation, FolderFiles, LoadOptions, Polling, SpaceCall};
 pub use outcome::LoadOutcome;
 pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
 pub use progress::{Flow, Tick};

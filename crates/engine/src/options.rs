@@ -73,8 +73,19 @@ pub enum Engine {
     IoUringCmd,
     /// No I/O: every request completes immediately, and nothing is opened. Needs a load without a target.
     Null,
+    /// A system call that changes the space of a regular file takes the place of each write.
+    Space(SpaceCall),
     /// One operation for each file of a folder, without data. Needs a target with names of files.
     Files(FileOperation),
+}
+
+/// A system call that changes the space of a file and transfers no data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceCall {
+    /// `fallocate`: the blocks are allocated, and existing data is kept.
+    Allocate,
+    /// `ftruncate`: the file ends at the offset.
+    Truncate,
 }
 
 /// What is done with each file of a load without data.
@@ -123,6 +134,14 @@ pub struct FolderFiles {
     pub names: Vec<String>,
     /// Length of each file.
     pub file_bytes: u64,
+}
+
+impl Engine {
+    /// Returns whether I/Os transfer data to or from a target.
+    #[must_use]
+    pub const fn transfers_data(self) -> bool {
+        !matches!(self, Self::Null | Self::Space(_) | Self::Files(_))
+    }
 }
 
 /// io_uring polling mode. Polling avoids interrupts but keeps a CPU busy.

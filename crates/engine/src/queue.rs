@@ -132,6 +132,8 @@ pub(crate) struct Shape {
     pub(crate) each_write: Option<EachWrite>,
     /// Whether blocks are trimmed instead of written.
     pub(crate) trims: bool,
+    /// The call that takes the place of all other I/Os.
+    pub(crate) space: Option<crate::options::SpaceCall>,
     pub(crate) clock: crate::clock::Clock,
     pub(crate) polling: crate::options::Polling,
 }

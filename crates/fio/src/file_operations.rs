@@ -1,6 +1,6 @@
 //! Jobs without a device: no I/O at all, or files that are created, inspected or deleted instead of transferring data.
 
-use engine::{Engine, FolderFiles, Polling};
+use engine::{Engine, FolderFiles, Polling, SpaceCall};
 use record::{Access, Syncs};
 
 use super::Job;
@@ -53,8 +53,21 @@ impl Job {
         Ok(jobs)
     }
 
+    fn check_space(&self, call: SpaceCall) -> Result<(), String> {
+        if self.verify {
+            return Err("this ioengine writes no data, so there is nothing to verify".into());
+        }
+        if call == SpaceCall::Truncate && (self.trims || self.reads != Some(0)) {
+            return Err("ftruncate: only rw=write and rw=randwrite are supported".into());
+        }
+        Ok(())
+    }
+
     /// Checks that a job without a target requests nothing that needs one.
     pub(crate) fn check_loose(&self) -> Result<(), String> {
+        if let Engine::Space(call) = self.engine {
+            return self.check_space(call);
+        }
         if !self.is_loose() {
             return Ok(());
         }
@@ -75,6 +88,20 @@ impl Job {
             return Err("this ioengine writes no data, so there is nothing to sync".into());
         }
         Ok(())
+    }
+}
+
+/// Checks that no other job uses a file whose length changes.
+///
+/// # Errors
+/// Returns the position of such a job, and a description of the problem.
+pub fn check_lengths(jobs: &[Job]) -> Result<(), (usize, String)> {
+    let truncates = |job: &Job| job.engine == Engine::Space(SpaceCall::Truncate);
+    let is_shared =
+        |job: &Job| jobs.iter().any(|other| truncates(other) && other.filename == job.filename);
+    match jobs.iter().position(|job| !truncates(job) && is_shared(job)) {
+        None => Ok(()),
+        Some(job) => Err((job, "another job changes the length of the file with ioengine=ftruncate".into())),
     }
 }
 
@@ -109,6 +136,9 @@ mod tests {
             ("ioengine=filecreate filesize=4k loops=2", "each file is used once"),
             ("ioengine=filecreate filesize=4k rw=randread", "each file is used once"),
             ("ioengine=filecreate filesize=4k rw=write fsync=1", "nothing to sync"),
+            ("ioengine=falloc size=1m filename=x rw=write verify=md5", "nothing to verify"),
+            ("ioengine=ftruncate size=1m filename=x rw=read", "only rw=write"),
+            ("ioengine=ftruncate size=1m filename=x rw=randtrim", "only rw=write"),
             ("ioengine=null size=1m rw=randtrim", "accesses no target"),
             ("ioengine=null size=1m rw=write verify=md5", "accesses no target"),
         ] {

@@ -300,7 +300,7 @@ impl Job {
         for (name, _) in without_effect.iter().filter(|(_, is_so)| *is_so) {
             notes.push(format!("as in fio, {name} has no effect on {}", self.pattern));
         }
-        if is_simulated || self.trims || self.is_loose() {
+        if is_simulated || self.trims || !self.engine.transfers_data() {
             return notes;
         }
         if self.iodepth > 1 && !has(&["ioengine"]) {

@@ -142,7 +142,7 @@ pub fn io_engine(job: &mut Job, text: &str) -> Result<(), String> {
         job.remark(LIBBLKIO);
     }
     job.engine = engine(text)?;
-    job.one_at_a_time = is_synchronous(text) || matches!(job.engine, Engine::Files(_));
+    job.one_at_a_time = is_synchronous(text) || matches!(job.engine, Engine::Files(_) | Engine::Space(_));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Job;
 use super::depth_search::check_targets;
+use super::file_operations::check_lengths;
 use super::ties::check_ties;
 
 /// Returns the positions of concurrent jobs, one list per consecutive stage.
@@ -49,6 +50,7 @@ pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
 pub fn check_stages(jobs: &[Job], stages: &[Vec<usize>]) -> Result<(), (usize, String)> {
     check_delays(jobs, stages)?;
     check_targets(jobs, stages)?;
+    check_lengths(jobs)?;
     check_ties(jobs)
 }
 

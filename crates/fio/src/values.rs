@@ -1,6 +1,6 @@
 //! Values in fio's syntax: sizes, times, percentages, switches.
 
-use engine::{Engine, FileOperation};
+use engine::{Engine, FileOperation, SpaceCall};
 use stdx::units::SECOND_NS;
 
 /// An amount: bytes, or a percentage of the target.
@@ -125,6 +125,8 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "libaio" => Engine::Libaio,
         "psync" | "sync" | "pvsync" | "pvsync2" | "posixaio" => Engine::Threads,
         "null" => Engine::Null,
+        "falloc" => Engine::Space(SpaceCall::Allocate),
+        "ftruncate" => Engine::Space(SpaceCall::Truncate),
         "filecreate" => Engine::Files(FileOperation::Create),
         "filestat" => Engine::Files(FileOperation::Stat),
         "filedelete" => Engine::Files(FileOperation::Delete),
@@ -132,7 +134,7 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "dirstat" => Engine::Files(FileOperation::StatFolder),
         "dirdelete" => Engine::Files(FileOperation::DeleteFolder),
         _ => {
-            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2, posixaio, null, filecreate, filestat, \
+            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2, posixaio, null, falloc, ftruncate, filecreate, filestat, \
                              filedelete, dircreate, dirstat and dirdelete";
             return Err(format!("supported: {supported}"));
         }

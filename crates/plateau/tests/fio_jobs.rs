@@ -77,7 +77,10 @@ fn folder() -> tempfile::TempDir {
 
 fn text_of(sections: &[&str]) -> String {
     let section = |section: &&str| {
-        let (title, options) = section.split_once(' ').expect("options");
+        let (title, options) = match section.strip_prefix('[') {
+            Some(rest) => rest.split_once("] ").expect("options"),
+            None => section.split_once(' ').expect("options"),
+        };
         let lines: Vec<String> = options.split(' ').filter(|word| !word.is_empty()).map(small).collect();
         format!("[{title}]\n{}\n", lines.join("\n"))
     };

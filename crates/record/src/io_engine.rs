@@ -20,6 +20,8 @@ pub enum IoEngine {
     Null,
     /// No-op requests through io_uring. Measures the cost of the ring without a target.
     NoOpRing,
+    /// `fallocate` or `ftruncate` in place of writes, without data.
+    Space,
     /// Files that are created, inspected or deleted, without data: one system call in the load thread for each.
     Files,
     /// The simulated drive, in virtual time.
@@ -38,6 +40,7 @@ impl IoEngine {
             Self::Threads => "threads",
             Self::Null => "null",
             Self::NoOpRing => "no-op ring",
+            Self::Space => "fallocate and ftruncate",
             Self::Files => "file operations",
             Self::Simulated => "simulated",
         }

@@ -119,6 +119,9 @@ pub enum TargetError {
     /// The engine does not support polling.
     #[error("only io_uring can poll")]
     CannotPoll,
+    /// The engine is for regular files.
+    #[error("falloc and ftruncate require a regular file")]
+    NotAFile,
     /// The engine is for loads without a target.
     #[error("this I/O engine accesses no target; give its jobs a filename of their own")]
     EngineWithoutTarget,
@@ -272,6 +275,7 @@ impl TargetError {
             | Self::NothingToPoll
             | Self::SimulatedPassthrough
             | Self::EngineWithoutTarget
+            | Self::NotAFile
             | Self::NotNvme
             | Self::CannotPoll
             | Self::Unfit(_)

@@ -53,7 +53,7 @@ pub(super) fn attempt_by(
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> io::Result<Ran> {
     let helpers = match way {
-        Way::Threads if workload.queue_depth > 1 => workload.queue_depth,
+        Way::Threads | Way::Space if workload.queue_depth > 1 => workload.queue_depth,
         _ => 0,
     };
     let threads = workload.threads.saturating_add(target.concurrent_threads.1);
@@ -70,12 +70,12 @@ pub(super) fn attempt_by(
             attempt::<_, Fill>(target, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
         }
         Way::Aio => attempt_with(target, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![]))),
-        Way::Threads if workload.regime.trims => {
+        Way::Threads | Way::Space if way == Way::Space || workload.regime.trims => {
             attempt::<_, Unfilled>(target, workload, seating, on_tick, |shape| {
                 Ok((Threads::new(shape)?, vec![]))
             })
         }
-        Way::Threads => {
+        Way::Threads | Way::Space => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
         }
         Way::Files => attempt_on_files(target, workload, seating, on_tick),

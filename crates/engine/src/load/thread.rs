@@ -19,6 +19,7 @@ use super::target::Target;
 use super::worker::{Ahead, Failure, Repeats, Request, Worker};
 use super::write_buffers::{self, WriteBuffers};
 use crate::effort;
+use crate::options::Engine;
 use crate::queue::{Queue, Shape};
 
 /// One worker's result.
@@ -56,6 +57,10 @@ pub(super) fn work<Q: Queue, C: Content>(
         block_bytes: workload.block_bytes,
         each_write: workload.regime.syncs.each_write,
         trims: workload.regime.trims,
+        space: match target.options.engine {
+            Engine::Space(call) => Some(call),
+            _ => None,
+        },
         clock: target.clock,
         polling: target.options.polling,
     };

@@ -86,6 +86,7 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
         Engine::Threads => IoEngine::Threads,
         Engine::IoUringCmd => IoEngine::IoUringCmd,
         Engine::Null => IoEngine::Null,
+        Engine::Space(_) => IoEngine::Space,
         Engine::Files(_) => IoEngine::Files,
     }
 }

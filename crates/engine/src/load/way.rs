@@ -13,6 +13,8 @@ pub(crate) enum Way {
     UringCommands,
     Aio,
     Threads,
+    /// System calls that change the space of a file.
+    Space,
     /// One system call for each file of a folder.
     Files,
     /// No kernel involved: I/Os complete immediately in user space.
@@ -30,6 +32,7 @@ impl Way {
             Engine::IoUringCmd => &[Self::UringCommands, Self::Uring],
             Engine::Libaio => &[Self::Aio],
             Engine::Null => &[Self::Null],
+            Engine::Space(_) => &[Self::Space],
             Engine::Files(_) => &[Self::Files],
             // Only io_uring supports polling.
             Engine::Auto if target.options.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
@@ -61,6 +64,7 @@ impl Way {
             Self::UringCommands => IoEngine::IoUringCmd,
             Self::Aio => IoEngine::Libaio,
             Self::Threads => IoEngine::Threads,
+            Self::Space => IoEngine::Space,
             Self::Files => IoEngine::Files,
             Self::Null => IoEngine::Null,
             Self::NoOpRing => IoEngine::NoOpRing,

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use record::Effort;
+use rustix::fs::FallocateFlags;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
@@ -18,6 +19,7 @@ use super::stamps::Stamps;
 use super::trim::Trim;
 use super::{Completion, Queue, Shape, Slot, Sync};
 use crate::effort;
+use crate::options::SpaceCall;
 
 /// What to perform.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +74,10 @@ impl Shared {
         let Access { read, block_bytes, offset_bytes } = match request.call {
             Call::Transfer(access) => match self.trim {
                 Some(trim) if !access.read => return self.trimmed(slot, trim, access, stamps),
-                _ => access,
+                _ => match self.shape.space {
+                    Some(call) => return self.spaced(slot, call, access, stamps),
+                    None => access,
+                },
             },
             Call::Sync(sync) => return self.sync(slot, sync, stamps),
         };
@@ -101,6 +106,21 @@ impl Shared {
         let done_ns = stamps.now_ns();
         let errno = |error: io::Error| -error.raw_os_error().unwrap_or(libc::EIO);
         let result = answer.map_or_else(errno, |()| access.block_bytes.cast_signed());
+        Completion { slot, result, started_ns, done_ns }
+    }
+
+    fn spaced(&self, slot: Slot, call: SpaceCall, access: Access, stamps: &mut Stamps) -> Completion {
+        let file = self.file();
+        let Access { read, block_bytes, offset_bytes } = access;
+        // As in fio, a read allocates blocks without a change of the length.
+        let flags = if read { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+        let started_ns = stamps.start_ns();
+        let answer = match call {
+            SpaceCall::Allocate => rustix::fs::fallocate(file, flags, offset_bytes, block_bytes.into()),
+            SpaceCall::Truncate => rustix::fs::ftruncate(file, offset_bytes),
+        };
+        let done_ns = stamps.now_ns();
+        let result = answer.map_or_else(|errno| -errno.raw_os_error(), |()| block_bytes.cast_signed());
         Completion { slot, result, started_ns, done_ns }
     }
 

@@ -38,6 +38,8 @@ pub(super) fn text(target: &str, problem: &TargetError) -> String {
         TargetError::FaultsOfReal => "omit --sim-fault and --no-sim-faults",
         TargetError::NotNvme => "use io_uring",
         TargetError::CannotPoll => "use io_uring, or omit polling",
+        TargetError::NotAFile => "use a regular file, or omit --ioengine",
+        TargetError::EngineWithoutTarget => "omit --ioengine, or give the jobs separate targets",
         TargetError::NoFileToRead
         | TargetError::NoDirectory(_)
         | TargetError::NotFileName

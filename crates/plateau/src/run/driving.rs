@@ -13,6 +13,9 @@ pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
         None => Engine::Auto,
         Some(name) => fio::engine(name).map_err(|problem| format!("--ioengine {name}: {problem}"))?,
     };
+    if let (false, Some(name)) = (engine.transfers_data(), &driving.ioengine) {
+        return Err(format!("--ioengine {name}: it transfers no data, so it is only for plateau load"));
+    }
     Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
 }
 
@@ -36,5 +39,9 @@ mod tests {
         assert_eq!(way(None), Ok((Engine::Auto, Polling::No)));
         let unknown = Driving { ioengine: Some("mmap".into()), ..Driving::default() };
         assert!(way(Some(&unknown)).is_err_and(|problem| problem.contains("io_uring_cmd")));
+        for name in ["null", "falloc", "ftruncate", "filecreate"] {
+            let without_data = Driving { ioengine: Some(name.into()), ..Driving::default() };
+            assert!(way(Some(&without_data)).is_err_and(|problem| problem.contains("no data")), "{name}");
+        }
     }
 }

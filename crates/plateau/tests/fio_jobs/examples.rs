@@ -103,6 +103,20 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "falloc",
+        &[
+            "global ioengine=falloc iodepth=1 direct=0 buffered=0 directory=/scratch nrfiles=1 size=100M filesize=100M \
+             group_reporting",
+            "[falloc-fuzzer] stonewall runtime=10 time_based bssplit=4k/10:64k/50:32k/40 rw=randwrite numjobs=1 \
+             filename=fragmented_file",
+            "[punch hole-fuzzer] bs=4k runtime=10 time_based rw=randtrim numjobs=2 filename=fragmented_file",
+            "[sequential aio-dio write] stonewall ioengine=libaio numjobs=1 iodepth=128 buffered=0 direct=1 rw=write bs=64k \
+             filename=fragmented_file",
+            "[sequential buffered read] stonewall ioengine=sync numjobs=1 iodepth=1 buffered=1 direct=0 rw=read bs=64k \
+             filename=fragmented_file",
+        ],
+    ),
+    (
         "filecreate-ioengine",
         &[
             "global create_on_open=1 nrfiles=31250 ioengine=filecreate fallocate=none filesize=4k openfiles=1",
@@ -208,6 +222,15 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     ("fsx", &["file ioengine=libaio iodepth=1 rw=randrw size=256k bs=4k norandommap direct=1 loops=500000"]),
+    (
+        "ftruncate",
+        &[
+            "global ioengine=ftruncate directory=/scratch size=102404k stonewall filename=truncate runtime=10s time_based \
+             direct=1 bs=4k",
+            "grow-truncate rw=write",
+            "rand-truncate rw=randwrite norandommap",
+        ],
+    ),
     (
         "iometer-file-access-server",
         &[
@@ -347,8 +370,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("e4defrag2", "ioengine=e4defrag"),
     ("enospc-pressure", "continue_on_error=write"),
     ("exec", "ioengine=exec"),
-    ("falloc", "ioengine=falloc"),
-    ("ftruncate", "ioengine=ftruncate"),
     ("gfapi", "ioengine=gfapi"),
     ("gpudirect-rdmaio-client", "ioengine=rdma"),
     ("gpudirect-rdmaio-server", "ioengine=rdma"),

@@ -122,3 +122,37 @@ fn null_transfers_nothing_and_opens_nothing() {
     let words = ["sim:sas-slc-2011", "--scale=1/64", "--rw=read", "--ioengine=filestat"].map(str::to_owned);
     assert_eq!(plateau(folder.path(), &words).status.code(), Some(2));
 }
+
+#[test]
+fn falloc_and_ftruncate_change_only_the_space_of_a_file() {
+    let folder = folder();
+    let data = folder.path().join("data");
+    let run = |words: &str| {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        plateau(folder.path(), &words)
+    };
+    std::fs::write(&data, vec![7; 4 << 20]).expect("a file");
+    // A new file has no blocks until they are allocated.
+    let job = jobs(&run("--name=a --filename=new --size=4m --rw=randwrite --bs=64k --ioengine=falloc --json")).remove(0);
+    assert_eq!((&job["write"]["total_ios"], &job["write"]["io_bytes"]), (&64.into(), &(4 << 20).into()));
+    let new = std::fs::metadata(folder.path().join("new")).expect("a file");
+    assert!(new.len() == 4 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20, "{new:?}");
+    // Both need a confirmation for data that exists, and allocations keep the data.
+    for engine in ["falloc", "ftruncate"] {
+        let line = format!("--name=a --filename=data --size=4m --rw=write --bs=64k --ioengine={engine}");
+        assert_eq!(run(&line).status.code(), Some(3), "{engine}");
+        assert!(std::fs::read(&data).expect("a file") == vec![7; 4 << 20], "{engine}");
+    }
+    let line = "--name=a --filename=data --size=4m --rw=write --bs=64k --json --erase=data --ioengine=";
+    jobs(&run(&format!("{line}falloc")));
+    assert!(std::fs::read(&data).expect("a file") == vec![7; 4 << 20]);
+    let job = jobs(&run(&format!("{line}ftruncate"))).remove(0);
+    assert_eq!(job["write"]["total_ios"], 64, "{job}");
+    // As in fio, the file ends at the offset of the last call.
+    assert_eq!(std::fs::metadata(&data).expect("a file").len(), (4 << 20) - (64 << 10));
+    let output = run("sim:sas-slc-2011 --scale=1/64 --rw=write --ioengine=ftruncate");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let shared = "--filename=data --size=1m --rw=write --name=a --ioengine=ftruncate --name=b --ioengine=psync";
+    let error = support::texts(&run(shared)).1;
+    assert!(error.contains("changes the length of the file"), "{error}");
+}

@@ -165,6 +165,7 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         block_bytes: workload.block_bytes,
         each_write: None,
         trims: false,
+        space: None,
         clock: timing.clock,
         polling: Polling::No,
     };
