@@ -102,8 +102,10 @@ impl Loose {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && operation.only_inspects() => {}
                 Err(error) => {
                     let flags = if folders { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-                    // The first error is the one to report.
-                    created.iter().for_each(|name| drop(rustix::fs::unlinkat(folder, *name, flags)));
+                    for name in created {
+                        // The first error is the one to report.
+                        let _ = rustix::fs::unlinkat(folder, name, flags);
+                    }
                     return Err(failed(&name.to_string_lossy(), error));
                 }
             }

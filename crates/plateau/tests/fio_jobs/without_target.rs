@@ -100,7 +100,7 @@ fn readonly_creates_no_files() {
 #[test]
 fn null_transfers_nothing_and_opens_nothing() {
     let folder = folder();
-    std::fs::write(folder.path().join("data"), vec![7; 1 << 20]).expect("a file");
+    std::fs::write(folder.path().join("data"), vec![7; 4 << 20]).expect("a file");
     for words in [
         "--name=t --ioengine=null --size=4m --rw=randread --iodepth=8 --json",
         "--name=t --ioengine=null --size=4m --rw=write --filename=data --json",
@@ -114,7 +114,7 @@ fn null_transfers_nothing_and_opens_nothing() {
     assert_eq!(names(folder.path()).into_iter().collect::<Vec<_>>(), ["data"]);
     assert!(std::fs::read(folder.path().join("data")).expect("a file").iter().all(|byte| *byte == 7));
     // Another job of the same target would access it.
-    let words = "--filename=data --size=1m --name=a --ioengine=null --rw=read --name=b --rw=read --ioengine=psync";
+    let words = "--filename=data --size=4m --name=a --ioengine=null --rw=read --name=b --rw=read --ioengine=psync";
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     let output = plateau(folder.path(), &words);
     let error = support::texts(&output).1;
