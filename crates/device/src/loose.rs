@@ -142,7 +142,9 @@ impl Loose {
         let path = &self.facts.path;
         let target = match &self.folder {
             None => Target::none(path, self.clock, &self.options),
-            Some((folder, names, _)) => Target::folder(path, folder.as_fd(), names, self.clock, &self.options),
+            Some((folder, names, _)) => {
+                Target::folder(path, folder.as_fd(), names, self.clock, &self.options)
+            }
         };
         Ok(engine::run_concurrently(&target, workloads, streams, on_tick)?)
     }

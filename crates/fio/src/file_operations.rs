@@ -33,8 +33,7 @@ impl Job {
         let block = vec![BlockShare { block_bytes, share_percent: 100 }];
         let mut jobs = Vec::new();
         for clone in 0..self.numjobs {
-            let names: Vec<String> =
-                (0..self.files.count).map(|file| self.formatted(clone, file)).collect();
+            let names: Vec<String> = (0..self.files.count).map(|file| self.formatted(clone, file)).collect();
             if names.iter().any(|name| name.contains('/')) {
                 return Err("names with folders are not supported by this ioengine; use directory".into());
             }
@@ -82,7 +81,9 @@ impl Job {
         }
         let repeats = self.loops > 1 || self.time_based || self.io_size.is_some();
         if repeats || self.offset != Size::Bytes(0) || self.strides != Strides::default() {
-            return Err("each file is used once, in order: omit loops, time_based, io_size, offset and zones".into());
+            return Err(
+                "each file is used once, in order: omit loops, time_based, io_size, offset and zones".into(),
+            );
         }
         if self.writes() && self.syncs != Syncs::NONE {
             return Err("this ioengine writes no data, so there is nothing to sync".into());
@@ -97,8 +98,7 @@ impl Job {
 /// Returns the position of such a job, and a description of the problem.
 pub fn check_lengths(jobs: &[Job]) -> Result<(), (usize, String)> {
     let truncates = |job: &Job| job.engine == Engine::Space(SpaceCall::Truncate);
-    let is_shared =
-        |job: &Job| jobs.iter().any(|other| truncates(other) && other.filename == job.filename);
+    let is_shared = |job: &Job| jobs.iter().any(|other| truncates(other) && other.filename == job.filename);
     match jobs.iter().position(|job| !truncates(job) && is_shared(job)) {
         None => Ok(()),
         Some(job) => Err((job, "another job changes the length of the file with ioengine=ftruncate".into())),

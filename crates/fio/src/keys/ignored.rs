@@ -64,7 +64,12 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("fadvise_hint", &[], "NAME", "direct I/O does not use the page cache"),
     ignored("create_serialize", &[], "0|1", "files are always laid out one after another"),
     ignored("create_fsync", &[], "0|1", "files are laid out with direct I/O if the file system supports it"),
-    ignored("create_on_open", &[], "0|1", "files are created before the first job starts, by `filecreate` and `dircreate` during the measurement"),
+    ignored(
+        "create_on_open",
+        &[],
+        "0|1",
+        "files are created before the first job starts, by `filecreate` and `dircreate` during the measurement",
+    ),
     ignored("allow_mounted_write", &[], "0|1", "a mounted device is never written to"),
     ignored("filetype", &[], "NAME", "the type of a file is determined by opening it"),
     ignored("unique_filename", &[], "0|1", "job files stay on this host"),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use device::{Drive, Loose, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
+use engine::FolderFiles;
 use fio::Job;
 use plans::settings::RunSettings;
-use engine::FolderFiles;
 use pts::PROFILES;
 use record::{TargetFacts, Workload};
 use stdx::units::MIB;
@@ -179,7 +179,8 @@ impl Need {
         let mut manners = self.manners.iter().cloned();
         let Manner { engine, placement, polling } = manners.next().unwrap_or_default();
         let (size_bytes, other_manners) = (self.end_bytes, manners.collect());
-        let open = OpenOptions { size_bytes, engine, placement, polling, other_manners, ..OpenOptions::default() };
+        let open =
+            OpenOptions { size_bytes, engine, placement, polling, other_manners, ..OpenOptions::default() };
         Ok(Loose::open(&self.filename, &open, self.files.as_ref())?)
     }
 

@@ -350,10 +350,7 @@ pub const EXAMPLES: &[Example] = &[
             "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
         ],
     ),
-    (
-        "zipf",
-        &["job ioengine=null rw=randread norandommap size=1280m bs=4k random_distribution=zipf:0.5"],
-    ),
+    ("zipf", &["job ioengine=null rw=randread norandommap size=1280m bs=4k random_distribution=zipf:0.5"]),
 ];
 
 /// The examples that are refused, each with an option that is refused by name.

@@ -114,7 +114,8 @@ fn null_transfers_nothing_and_opens_nothing() {
     assert_eq!(names(folder.path()).into_iter().collect::<Vec<_>>(), ["data"]);
     assert!(std::fs::read(folder.path().join("data")).expect("a file").iter().all(|byte| *byte == 7));
     // Another job of the same target would access it.
-    let words = "--filename=data --size=4m --name=a --ioengine=null --rw=read --name=b --rw=read --ioengine=psync";
+    let words =
+        "--filename=data --size=4m --name=a --ioengine=null --rw=read --name=b --rw=read --ioengine=psync";
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     let output = plateau(folder.path(), &words);
     let error = support::texts(&output).1;
@@ -133,7 +134,9 @@ fn falloc_and_ftruncate_change_only_the_space_of_a_file() {
     };
     std::fs::write(&data, vec![7; 4 << 20]).expect("a file");
     // A new file has no blocks until they are allocated.
-    let job = jobs(&run("--name=a --filename=new --size=4m --rw=randwrite --bs=64k --ioengine=falloc --json")).remove(0);
+    let job =
+        jobs(&run("--name=a --filename=new --size=4m --rw=randwrite --bs=64k --ioengine=falloc --json"))
+            .remove(0);
     assert_eq!((&job["write"]["total_ios"], &job["write"]["io_bytes"]), (&64.into(), &(4 << 20).into()));
     let new = std::fs::metadata(folder.path().join("new")).expect("a file");
     assert!(new.len() == 4 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20, "{new:?}");
@@ -152,7 +155,8 @@ fn falloc_and_ftruncate_change_only_the_space_of_a_file() {
     assert_eq!(std::fs::metadata(&data).expect("a file").len(), (4 << 20) - (64 << 10));
     let output = run("sim:sas-slc-2011 --scale=1/64 --rw=write --ioengine=ftruncate");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let shared = "--filename=data --size=1m --rw=write --name=a --ioengine=ftruncate --name=b --ioengine=psync";
+    let shared =
+        "--filename=data --size=1m --rw=write --name=a --ioengine=ftruncate --name=b --ioengine=psync";
     let error = support::texts(&run(shared)).1;
     assert!(error.contains("changes the length of the file"), "{error}");
 }
