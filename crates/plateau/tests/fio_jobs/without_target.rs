@@ -100,7 +100,7 @@ fn readonly_creates_no_files() {
 #[test]
 fn null_transfers_nothing_and_opens_nothing() {
     let folder = folder();
-    std::fs::write(folder.path().join("data"), vec![7; 4 << 20]).expect("a file");
+    std::fs::write(folder.path().join("data"), vec![7; 16 << 20]).expect("a file");
     for words in [
         "--name=t --ioengine=null --size=4m --rw=randread --iodepth=8 --json",
         "--name=t --ioengine=null --size=4m --rw=write --filename=data --json",
@@ -132,23 +132,23 @@ fn falloc_and_ftruncate_change_only_the_space_of_a_file() {
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         plateau(folder.path(), &words)
     };
-    std::fs::write(&data, vec![7; 4 << 20]).expect("a file");
+    std::fs::write(&data, vec![7; 16 << 20]).expect("a file");
     // A new file has no blocks until they are allocated.
     let job =
         jobs(&run("--name=a --filename=new --size=4m --rw=randwrite --bs=64k --ioengine=falloc --json"))
             .remove(0);
     assert_eq!((&job["write"]["total_ios"], &job["write"]["io_bytes"]), (&64.into(), &(4 << 20).into()));
     let new = std::fs::metadata(folder.path().join("new")).expect("a file");
-    assert!(new.len() == 4 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20, "{new:?}");
+    assert!(new.len() == 16 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20, "{new:?}");
     // Both need a confirmation for data that exists, and allocations keep the data.
     for engine in ["falloc", "ftruncate"] {
         let line = format!("--name=a --filename=data --size=4m --rw=write --bs=64k --ioengine={engine}");
         assert_eq!(run(&line).status.code(), Some(3), "{engine}");
-        assert!(std::fs::read(&data).expect("a file") == vec![7; 4 << 20], "{engine}");
+        assert!(std::fs::read(&data).expect("a file") == vec![7; 16 << 20], "{engine}");
     }
     let line = "--name=a --filename=data --size=4m --rw=write --bs=64k --json --erase=data --ioengine=";
     jobs(&run(&format!("{line}falloc")));
-    assert!(std::fs::read(&data).expect("a file") == vec![7; 4 << 20]);
+    assert!(std::fs::read(&data).expect("a file") == vec![7; 16 << 20]);
     let job = jobs(&run(&format!("{line}ftruncate"))).remove(0);
     assert_eq!(job["write"]["total_ios"], 64, "{job}");
     // As in fio, the file ends at the offset of the last call.
