@@ -5,7 +5,9 @@
 pub mod exhibit;
 mod parts;
 mod reading;
+mod sweep;
 mod unit;
 
 pub use reading::ReadingHint;
+pub use sweep::{DemandSweep, SweepPoint};
 pub use unit::Unit;

@@ -42,7 +42,10 @@ pub(crate) fn stored(workload: &Workload, facts: &TargetFacts) -> Result<(), Dri
 }
 
 /// Rejects workloads with verification, for callers that ignore its results.
-pub(crate) fn unverified(workload: &Workload) -> Result<(), DriveError> {
+///
+/// # Errors
+/// Returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the workload verifies data.
+pub fn unverified(workload: &Workload) -> Result<(), DriveError> {
     if workload.regime.verify {
         let problem = WorkloadProblem::Unverified;
         return Err(DriveError::Workload { workload: Box::new(workload.clone()), problem });

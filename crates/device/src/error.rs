@@ -244,7 +244,8 @@ impl DriveError {
         }
     }
 
-    pub(crate) fn target(target: &str, problem: impl Into<TargetError>) -> Self {
+    /// Returns an error of the target with this name.
+    pub fn target(target: &str, problem: impl Into<TargetError>) -> Self {
         Self::Target { target: target.to_owned(), problem: problem.into() }
     }
 }

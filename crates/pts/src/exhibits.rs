@@ -2,7 +2,6 @@
 //! that test's folder.
 
 pub mod response;
-pub(crate) mod sweep;
 pub(crate) mod tail;
 pub(crate) mod window_pages;
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use device::{Drive, Loose, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
+use device::{Drive, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
 use engine::FolderFiles;
 use fio::Job;
+use loose::Loose;
 use plans::settings::RunSettings;
 use pts::PROFILES;
 use record::{TargetFacts, Workload};

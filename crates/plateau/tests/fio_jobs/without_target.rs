@@ -139,7 +139,10 @@ fn falloc_and_ftruncate_change_only_the_space_of_a_file() {
             .remove(0);
     assert_eq!((&job["write"]["total_ios"], &job["write"]["io_bytes"]), (&64.into(), &(4 << 20).into()));
     let new = std::fs::metadata(folder.path().join("new")).expect("a file");
-    assert!(new.len() == 16 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20, "{new:?}");
+    assert!(
+        new.len() == 16 << 20 && std::os::unix::fs::MetadataExt::blocks(&new) * 512 >= 4 << 20,
+        "{new:?}"
+    );
     // Both need a confirmation for data that exists, and allocations keep the data.
     for engine in ["falloc", "ftruncate"] {
         let line = format!("--name=a --filename=data --size=4m --rw=write --bs=64k --ioengine={engine}");

@@ -2,12 +2,12 @@
 
 use stdx::units::count_of;
 
+use crate::DemandSweep;
 use crate::conclusions::acceptance::Acceptance;
 use crate::conclusions::ending::Ending;
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
-use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::unit::Unit;
 use crate::method::explain::Explanation;
 use crate::method::steady::WindowStats;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::exhibits::unit::Unit;
+use crate::unit::Unit;
 
 /// One workload, measured with different numbers of outstanding I/Os.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub struct SweepPoint {
 impl DemandSweep {
     /// Returns the sweep over `cells`, each with its outstanding I/Os, its rate and whether it is host-limited;
     /// None if the number of outstanding I/Os does not vary.
-    pub(crate) fn of(
+    pub fn of(
         workload: String,
         unit: Unit,
         cells: impl IntoIterator<Item = (u32, f64, bool)>,

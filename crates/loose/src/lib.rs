@@ -2,6 +2,7 @@
 //!
 //! Nothing that exists is written to or deleted: files are only created anew, and only those are deleted. The folder
 //! stays open, so that no other folder can take its place between the two.
+#![forbid(unsafe_code)]
 
 use std::ffi::CString;
 use std::fs::File;
@@ -9,6 +10,7 @@ use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use device::{DriveError, Manner, OpenOptions, TargetError, check, unverified};
 use engine::{
     Answer, Clock, Engine, FileOperation, Flow, FolderFiles, LoadOptions, Places, StreamOptions, Target, Tick,
 };
@@ -17,11 +19,6 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use stdx::Rng;
 use stdx::units::MIB;
-
-use crate::check::{check, unverified};
-use crate::error::DriveError;
-use crate::error::target::TargetError;
-use crate::open_options::{Manner, OpenOptions};
 
 /// A load without a device.
 #[derive(Debug)]
@@ -37,8 +34,8 @@ impl Loose {
     /// [`Engine::Files`].
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the folder cannot be opened or a file that would be created
-    /// exists, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if threads cannot be placed as requested.
+    /// [`ErrorKind::Unusable`](device::ErrorKind::Unusable) if the folder cannot be opened or a file that would be created
+    /// exists, [`ErrorKind::Invalid`](device::ErrorKind::Invalid) if threads cannot be placed as requested.
     pub fn open(name: &str, options: &OpenOptions, files: Option<&FolderFiles>) -> Result<Self, DriveError> {
         let mut manners = options.manners().map(of_manner).collect::<Result<Vec<_>, _>>()?;
         let first = manners.remove(0);
@@ -80,7 +77,7 @@ impl Loose {
     /// Creates the files that the load inspects or deletes.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if a file cannot be created. The files before it are deleted.
+    /// [`ErrorKind::Unusable`](device::ErrorKind::Unusable) if a file cannot be created. The files before it are deleted.
     pub fn prepare(&self) -> Result<(), DriveError> {
         let (Some((folder, names, file_bytes)), Some(operation)) = (&self.folder, self.operation()) else {
             return Ok(());
@@ -119,13 +116,13 @@ impl Loose {
         &self.facts
     }
 
-    /// Returns the time on the clock of the load, like [`crate::Armed::now_ns`].
+    /// Returns the time on the clock of the load, like [`device::Armed::now_ns`].
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.clock.now_ns()
     }
 
-    /// Runs workloads concurrently, like [`crate::Armed::run_concurrently`].
+    /// Runs workloads concurrently, like [`device::Armed::run_concurrently`].
     ///
     /// # Errors
     /// Returns an error if an operation on a file fails or the workload is not possible.
