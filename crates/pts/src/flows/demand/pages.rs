@@ -9,7 +9,6 @@ use stdx::units::{block_size, grouped};
 use super::answers::DemandAnswers;
 use super::pattern::{BETWEEN_MINUTES, HIGHEST, HISTOGRAM_MINUTES, STEPS, Stimulus};
 use super::points::{Point, RESPONSE_LIMIT_MS};
-use crate::DemandSweep;
 use crate::conclusions::header::{Phases, TestHeader, titled};
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
@@ -23,7 +22,7 @@ use crate::flows::precondition::ROUND_MINUTES;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::{Demand, Edition, mix_name};
 use crate::method::timeline::{Sample, mean};
-use crate::{Context, KeyFigure, Outcome, Stop};
+use crate::{Context, DemandSweep, KeyFigure, Outcome, Stop};
 
 const CHOSEN: [&str; 3] = ["Max", "Mid", "Min"];
 
