@@ -57,7 +57,7 @@ pub struct Manner {
 
 impl OpenOptions {
     /// Returns all manners of driving the target, by their numbers.
-    pub(crate) fn manners(&self) -> impl Iterator<Item = Manner> {
+    pub fn manners(&self) -> impl Iterator<Item = Manner> {
         let Self { engine, polling, ref placement, .. } = *self;
         std::iter::once(Manner { engine, placement: placement.clone(), polling })
             .chain(self.other_manners.iter().cloned())

@@ -37,7 +37,7 @@ pub struct Findings {
 pub fn findings(run: &RunFile, loaded: &Loaded) -> Result<Findings, String> {
     let entries: &[Entry] = &loaded.entries;
     let mut replayed = pts::replay(run, entries)?;
-    replayed.outcomes.iter_mut().for_each(omit_blank_pages);
+    replayed.outcomes.iter_mut().filter(|outcome| outcome.stop.is_some()).for_each(omit_blank_pages);
     let not_begun = match &run.origin {
         Some(origin) => origin.not_begun.clone(),
         None => run
@@ -101,9 +101,6 @@ impl Findings {
 
 /// Replaces the pages on which an incomplete test shows no results by a note.
 fn omit_blank_pages(outcome: &mut Outcome) {
-    if outcome.stop.is_none() {
-        return;
-    }
     let omitted: Vec<String> =
         outcome.pages.extract_if(.., |page| page.is_blank()).map(|page| page.title).collect();
     outcome.beyond.retain(|page| !page.is_blank());

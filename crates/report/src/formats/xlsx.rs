@@ -76,8 +76,7 @@ fn pages(outcome: &Outcome) -> impl Iterator<Item = &pts::exhibit::Page> {
     outcome.pages.iter().chain(&outcome.beyond)
 }
 
-/// Labels the sheet of a test, and says why its numbers are not valid results, or that they were interrupted; returns the
-/// first free row.
+/// Labels the sheet of a test, says why its numbers are invalid or were interrupted, and returns the first free row.
 fn caveats(sheet: &mut Worksheet, source: Source<'_>, outcome: &Outcome) -> Result<u32, XlsxError> {
     let mut row = labelled(sheet, source)?;
     let doubtful = |mark: &Mark| {
