@@ -212,7 +212,12 @@ fn a_json_document_keeps_every_value_through_an_import() {
         let own = measured(&scenario);
         let again = imported(&own.bytes("json-file"));
         let (first, second) = (comparable(own.json()), comparable(again.json()));
-        problems.extend(differs(&first, &second, &NOT_TAKEN_OVER, scenario.id));
+        let mut not_taken_over = NOT_TAKEN_OVER.to_vec();
+        if scenario.id == "cut-at-once" {
+            // An incomplete test omits empty tables; an imported one lists the cells that were measured.
+            not_taken_over.push("/tests/*/tables");
+        }
+        problems.extend(differs(&first, &second, &not_taken_over, scenario.id));
         // A second import adds its own mark and changes nothing else.
         let third = comparable(imported(&again.bytes("json-file")).json());
         let ignored = ["/run", "/journal_sha256", "/origin", "/marks"];

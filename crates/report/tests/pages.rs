@@ -5,7 +5,7 @@ mod fixture;
 use std::sync::OnceLock;
 
 use fixture::Scenario;
-use pts::exhibit::{Cell, Exhibit};
+use pts::exhibit::{Cell, Exhibit, Page};
 use pts::{Outcome, Replayed};
 use record::{Entry, Event, HostCheck, HostVerdict, Loaded, Note, Run};
 
@@ -31,6 +31,12 @@ fn record(root: &std::path::Path, scenario: Scenario) -> Recorded {
     let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
     let html = fixture::html(&report::fold(&run.file, &loaded).unwrap());
     Recorded { scenario, run, loaded, replayed, html }
+}
+
+/// The pages of a report: an incomplete test omits those without results.
+fn shown_pages(recorded: &Recorded) -> impl Iterator<Item = &Page> {
+    let outcome = recorded.outcome();
+    outcome.pages.iter().filter(|page| outcome.stop.is_none() || !page.is_blank())
 }
 
 fn named(id: &str) -> &'static Recorded {
@@ -239,7 +245,7 @@ fn every_field_of_the_header_is_on_every_report_page() {
             ("AR AMOUNT", Some(&head.ar_amount)),
             ("AR Segments", Some(&head.ar_segments)),
         ];
-        assert_eq!(recorded.plots().len(), recorded.outcome().pages.len());
+        assert_eq!(recorded.plots().len(), shown_pages(recorded).count());
         for plot in recorded.plots() {
             for (label, value) in fields {
                 let start = format!("<dt>{label}</dt><dd>{}", value.unwrap_or_default());
@@ -260,7 +266,7 @@ fn every_field_of_the_header_is_on_every_report_page() {
 #[test]
 fn every_number_of_the_tables_is_in_the_report() {
     for recorded in all() {
-        let exhibits = recorded.outcome().pages.iter().flat_map(|page| &page.exhibits);
+        let exhibits = shown_pages(recorded).flat_map(|page| &page.exhibits);
         let mut cells = 0;
         for exhibit in exhibits {
             let Exhibit::Table(table) = exhibit else { continue };
@@ -276,7 +282,7 @@ fn every_number_of_the_tables_is_in_the_report() {
                 assert!(recorded.html.contains(&printed), "{}: {printed}", recorded.scenario.id);
             }
         }
-        assert_eq!(cells, 56);
+        assert_eq!(cells, if recorded.scenario.id == "cut-at-once" { 0 } else { 56 });
     }
 }
 

@@ -138,7 +138,7 @@ fn a_run_without_its_unchanged_logo_and_imported_file_is_refused() {
         let changed = attempt(&[(name, b"<xml></xml>".to_vec())]).expect_err(name);
         assert!(changed.contains(&format!("`{name}` was changed")), "{changed}");
         let repeated = attempt(&[(name, file.clone()), (name, file.clone())]).expect_err(name);
-        assert!(repeated.contains("cannot be received"), "{repeated}");
+        assert!(repeated.contains("is not a run file that can be received"), "{repeated}");
         let other = if name == "logo" { "imported-file" } else { "logo" };
         let unnamed = attempt(&[(name, file.clone()), (other, file.clone())]).expect_err(name);
         assert!(unnamed.contains(&format!("`{other}` is not named in its run.json")), "{unnamed}");

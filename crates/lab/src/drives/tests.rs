@@ -106,6 +106,9 @@ fn scales_of_a_simulated_drive_are_different_trends() {
     assert!(found[0].0.ends_with(", scale 1/16") && found[1].0.ends_with(", scale 1/64"), "{found:?}");
 }
 
+/// The name of a figure, whose amount is not separated from its unit.
+const FIGURE: &str = "4\u{a0}KiB random write";
+
 #[test]
 fn figures_are_shown_with_the_marks_of_their_own_runs() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -121,12 +124,12 @@ fn figures_are_shown_with_the_marks_of_their_own_runs() {
         text[begin..begin + text[begin..].find("</tr>").expect("the end of the row")].to_owned()
     };
     let state = list.find("NOT COMPLETE").expect("the mark of the latest run");
-    let figure = list.find("4 KiB random write").expect("the figure of the run before it");
+    let figure = list.find(FIGURE).expect("the figure of the run before it");
     assert!(state < figure, "{list}");
     let marked = |row: &str| row.contains("MODIFIED") && row.contains(">*<") && !row.contains("NOT COMPLETE");
-    assert!(marked(&cell(&list, "4 KiB random write")), "{list}");
+    assert!(marked(&cell(&list, FIGURE)), "{list}");
     let page = of_drive(&drive, Edition::Server).into_string();
-    assert!(marked(&cell(&page, "4 KiB random write")), "{page}");
+    assert!(marked(&cell(&page, FIGURE)), "{page}");
     let document = drive.histories()[0].document();
     assert_eq!(
         document["values"][0],
