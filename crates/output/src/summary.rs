@@ -160,6 +160,12 @@ impl Summary {
         if let Some(torn) = self.loaded.torn {
             line("note", &format!("{torn} and was ignored"));
         }
+        out + &self.tables() + &self.figures()
+    }
+
+    /// Formats the tables of all tests.
+    fn tables(&self) -> String {
+        let mut out = String::new();
         // A test that stopped early has no values for some of its tables.
         let shown = |outcome: &'_ Outcome| {
             let is_whole = outcome.stop.is_none();
@@ -180,7 +186,7 @@ impl Summary {
             }
             out.push_str(&report::text_table(table));
         }
-        out + &self.figures()
+        out
     }
 
     /// Formats the key figures, one line per test, and explains the host-limited mark if it is used.

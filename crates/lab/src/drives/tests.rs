@@ -129,7 +129,7 @@ fn figures_are_shown_with_the_marks_of_their_own_runs() {
     let marked = |row: &str| row.contains("MODIFIED") && row.contains(">*<") && !row.contains("NOT COMPLETE");
     assert!(marked(&cell(&list, FIGURE)), "{list}");
     let page = of_drive(&drive, Edition::Server).into_string();
-    assert!(marked(&cell(&page, FIGURE)), "{page}");
+    assert!(marked(&cell(&page, "4 KiB random write")), "{page}");
     let document = drive.histories()[0].document();
     assert_eq!(
         document["values"][0],
