@@ -118,6 +118,17 @@ pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     }
 }
 
+/// Rests until `until_ns`, for queues in which nothing can complete meanwhile.
+pub(crate) fn rest_until(stamps: &Stamps, until_ns: u64) {
+    loop {
+        let now_ns = stamps.now_ns();
+        if now_ns >= until_ns {
+            return;
+        }
+        rest(until_ns, now_ns);
+    }
+}
+
 /// Parameters of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {

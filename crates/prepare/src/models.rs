@@ -34,7 +34,7 @@ pub fn target(typed: &str) -> Done<String> {
 /// Same as [`target`], but for a command that does not create files.
 ///
 /// # Errors
-/// Same as [`target`]; also if there is no such file or device.
+/// Returns the errors of [`target`], and an error if neither a file nor a device has this name.
 pub fn existing_target(typed: &str) -> Done<String> {
     let target = target(typed)?;
     // The names of arrays, and of drives on a RAID controller, contain a colon.
@@ -61,7 +61,7 @@ pub fn model(option: &str, typed: &str) -> Done<String> {
 /// Returns a built-in model, or the model in a file whose name ends in `.toml`.
 ///
 /// # Errors
-/// Same as [`model`]; also if the file is not a valid model.
+/// Returns the errors of [`model`], and an error if the file does not contain a valid model.
 pub fn named_model(name: &str) -> Done<Model> {
     let name = model("", name)?;
     device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))

@@ -121,13 +121,8 @@ impl Queue for FileCalls<'_> {
         if until_ns == u64::MAX || !self.pushed.is_empty() || !self.finished.is_empty() {
             return self.wait();
         }
-        loop {
-            let now_ns = self.stamps.now_ns();
-            if now_ns >= until_ns {
-                return Ok(());
-            }
-            super::rest(until_ns, now_ns);
-        }
+        super::rest_until(&self.stamps, until_ns);
+        Ok(())
     }
 
     fn reap(&mut self) -> Option<Completion> {

@@ -88,13 +88,8 @@ impl Queue for Null {
         if self.seen < self.pushed {
             return self.wait();
         }
-        loop {
-            let now_ns = self.stamps.now_ns();
-            if now_ns >= until_ns {
-                return Ok(());
-            }
-            super::rest(until_ns, now_ns);
-        }
+        super::rest_until(&self.stamps, until_ns);
+        Ok(())
     }
 
     #[inline]
