@@ -304,16 +304,18 @@ def _means(script: Script, cells: list[dict[str, Any]], average: dict[str, Any],
 
 
 def _figures(figure: Figure, means: list[Mean]) -> list[tuple[str, float | None, str]]:
-    """Every cell of a short loop, or the best cell of each load."""
+    """Every cell of a short loop, or the best cell of each load; the only cell of a load is not called the best."""
     if len(means) <= FIGURES:
         return [(f"{cell.name} {demand_name(cell.demand)}", cell.of(figure), figure.unit) for cell in means]
     found: list[tuple[str, float | None, str]] = []
     for load in LOAD.places(means):
-        values = [(value, cell) for cell in means if cell.load == load and (value := cell.of(figure)) is not None]
+        cells = [cell for cell in means if cell.load == load]
+        values = [(value, cell) for cell in cells if (value := cell.of(figure)) is not None]
         if values:
             pick = min if figure is TIME else max
             value, cell = pick(values, key=lambda pair: pair[0])
-            found.append((f"best {cell.name} {demand_name(cell.demand)}", value, figure.unit))
+            best = "best " if len(cells) > 1 else ""
+            found.append((f"{best}{cell.name} {demand_name(cell.demand)}", value, figure.unit))
     return found[:FIGURES]
 
 

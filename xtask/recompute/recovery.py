@@ -164,12 +164,13 @@ def xsr(script: Script) -> Result:
         result.charts += [Chart(page, "Time (minutes)", "MB/s", all_groups),
                           Chart(page, "Time (minutes)", "ms", latencies)]
         return result
-    for a, b in ((0, 1), (1, 2)):
-        # PTS 2.6: two hours on each side of the change.
-        change = starts[b]
-        around = [(names[a], [p for p in rates[a] if p[0] >= change - 120]),
-                  (names[b], [p for p in rates[b] if p[0] <= change + 120])]
-        result.charts.append(Chart(f"TP v Time - Access Groups {a + 1} and {b + 1}", "Time (minutes)", "MB/s", around))
+    for first, change in enumerate(starts[1:], 1):
+        # PTS 2.6: two hours on each side of the change. An earlier group without samples there keeps its place, and so
+        # its colour.
+        around = [(name, [point for point in curve if abs(point[0] - change) <= 120])
+                  for name, curve in all_groups[:first + 1]]
+        page = f"TP v Time - Access Groups {first} and {first + 1}"
+        result.charts.append(Chart(page, "Time (minutes)", "MB/s", around))
     if scaled:
         rows = [(name, level_values(Histogram.merged([group.both]), UPPER_LEVELS))
                 for name, group in zip(names, groups)]

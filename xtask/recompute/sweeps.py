@@ -73,12 +73,13 @@ def sweep(script: Script) -> Result:
         histograms[name] = script.measure(stimulus.load(stimulus.read_percent, demand, 10))
     script.ended(before.converged and rounds.converged)
 
-    result = Result(script.test.upper(), script.test, top, len(rounds.complete), before.converged and rounds.converged)
+    title = "Enterprise Composite Workload" if script.test == "ecw" else script.test.upper()
+    result = Result(title, script.test, top, len(rounds.complete), before.converged and rounds.converged)
     result.windows = [*(rounds.windows or {}).items(), *(before.windows or {}).items()]
     for name, demand in points.items():
         art = f"{times[demand]:.3f}"
-        title = f"{name} point, {stimulus.mixed} TC {demand[0]} QD {demand[1]}, ART {art} ms"
-        result.figures.append((title, iops[demand], "IOPS"))
+        point = f"{name} point, {stimulus.mixed} TC {demand[0]} QD {demand[1]}, ART {art} ms"
+        result.figures.append((point, iops[demand], "IOPS"))
     if script.test == "ecw":
         result.tables = _pattern_tables(stimulus.read_percent, script.setup.composite_shares)
     result.tables += [levels_table(f"{name} IOPS Response Time Histogram", histogram.both)

@@ -83,7 +83,7 @@ impl Pattern {
     pub fn name(&self, read_percent: u8) -> String {
         match self.stimulus {
             Stimulus::Block(block_bytes) => Cell { block_bytes, read_percent }.name(),
-            Stimulus::Composite => format!("{} {}", self.test.title, mix_name(read_percent)),
+            Stimulus::Composite => format!("{} {}", self.test.subject, mix_name(read_percent)),
         }
     }
 }
