@@ -1,13 +1,11 @@
 //! Fuzzes archived runs. The properties are in `properties/archive.rs`; a test also checks them with the
 //! corpus.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
+#![cfg_attr(fuzzing, no_main)]
 
 #[path = "../properties"]
 mod properties {
     pub mod archive;
 }
 
-fuzz_target!(|bytes: &[u8]| properties::archive::check(bytes));
+fuzz::target!(|bytes: &[u8]| properties::archive::check(bytes));

@@ -1,8 +1,7 @@
 //! Fuzzes IDENTIFY DEVICE data of an ATA drive.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::ata::Identify;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let drive = Identify::decode(&page(bytes));
     for text in [&drive.serial, &drive.model, &drive.firmware] {
         assert_printable(text.as_ref());

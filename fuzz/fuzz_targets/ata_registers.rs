@@ -1,8 +1,7 @@
 //! Fuzzes ATA registers in sense data, and the sanitize status that they contain.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::ata::{Registers, SanitizeStatus};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     if let Some(registers) = Registers::decode(bytes) {
         assert!((0.0..1.0).contains(&SanitizeStatus::of(&registers).share_done));
         let _ = registers.is_error();

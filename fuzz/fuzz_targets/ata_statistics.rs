@@ -1,8 +1,7 @@
 //! Fuzzes Device Statistics of an ATA drive.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::ata::{GeneralStatistics, percentage_used, temperature};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let log = page(bytes);
     assert!(temperature(&log).is_none_or(|celsius| (-128..=127).contains(&celsius)));
     let _ = (GeneralStatistics::decode(&log), percentage_used(&log));

@@ -1,13 +1,12 @@
 //! Fuzzes the import of files from other tools, including the detection of their format. No input causes a
 //! panic, and every imported run is closed and contains only finite numbers.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 // Dependencies used only by other targets in this directory.
 use {device as _, stdx as _};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let Ok((format, imported)) = import::read(bytes, None) else { return };
     let source = import::Source {
         file: "fuzz",

@@ -1,12 +1,10 @@
 //! Fuzzes journals. The properties are in `properties/journal.rs`; a test also checks them with the corpus.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
+#![cfg_attr(fuzzing, no_main)]
 
 #[path = "../properties"]
 mod properties {
     pub mod journal;
 }
 
-fuzz_target!(|bytes: &[u8]| properties::journal::check(bytes));
+fuzz::target!(|bytes: &[u8]| properties::journal::check(bytes));

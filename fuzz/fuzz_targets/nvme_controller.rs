@@ -1,8 +1,7 @@
 //! Fuzzes Identify Controller data of an NVMe drive.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::Controller;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let controller = Controller::decode(&page(bytes));
     for text in [&controller.serial, &controller.model, &controller.firmware] {
         assert_printable(text.as_ref());

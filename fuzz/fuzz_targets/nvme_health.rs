@@ -1,8 +1,7 @@
 //! Fuzzes the health log of an NVMe drive, and the OCP log of bytes written to flash.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::{SmartLog, ocp_media_written_bytes};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let log = page(bytes);
     assert!(SmartLog::decode(&log).temperature_kelvin != Some(0));
     let _ = ocp_media_written_bytes(&log);

@@ -1,8 +1,7 @@
 //! Fuzzes Identify Namespace data of an NVMe drive.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::Namespace;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let namespace = Namespace::decode(&page(bytes));
     assert!(namespace.formats.len() <= 64 && namespace.format < 64);
     assert!(namespace.formats.iter().all(|format| format.block_bytes.is_power_of_two()));

@@ -1,8 +1,7 @@
 //! Fuzzes the sanitize log of an NVMe drive.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::SanitizeLog;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     assert!((0.0..1.0).contains(&SanitizeLog::decode(&page(bytes)).share_done));
 });
 

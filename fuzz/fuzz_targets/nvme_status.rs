@@ -1,8 +1,7 @@
 //! Fuzzes the conversion of an NVMe command's status to text.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::status_text;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let [low, high] = page(bytes);
     assert!(!status_text(u16::from_le_bytes([low, high])).is_empty());
 });

@@ -1,9 +1,7 @@
 //! Fuzzes complete runs from untrusted sources. The properties are in `properties/run.rs`; a test also checks
 //! them with the corpus.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
+#![cfg_attr(fuzzing, no_main)]
 
 #[path = "../properties"]
 mod properties {
@@ -11,4 +9,4 @@ mod properties {
     pub mod run;
 }
 
-fuzz_target!(|bytes: &[u8]| properties::run::check(bytes));
+fuzz::target!(|bytes: &[u8]| properties::run::check(bytes));

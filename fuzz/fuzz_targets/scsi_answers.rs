@@ -1,8 +1,7 @@
 //! Fuzzes READ CAPACITY (16), supported commands and temperature of a SCSI disk.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::{Capacity, supports, temperature};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let capacity = Capacity::decode(&page(bytes));
     assert!(capacity.blocks >= 1 && capacity.physical_block_bytes >= u64::from(capacity.block_bytes));
     let _ = (supports(&page(bytes)), temperature(&page(bytes)));

@@ -1,8 +1,7 @@
 //! Fuzzes the caching mode page of a SCSI disk, and the list that sets it.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::CachingPage;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,10 +11,11 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     if let Some(caching) = CachingPage::decode(&page(bytes)) {
         let (on, off) = (caching.selecting(true), caching.selecting(false));
-        let differ: Vec<u8> = on.iter().zip(&off).map(|(on, off)| on ^ off).filter(|bits| *bits != 0).collect();
+        let differ: Vec<u8> =
+            on.iter().zip(&off).map(|(on, off)| on ^ off).filter(|bits| *bits != 0).collect();
         assert!(on.len() == off.len() && differ == [0b100], "more than one bit is set");
     }
 });

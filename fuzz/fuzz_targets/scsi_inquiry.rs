@@ -1,8 +1,7 @@
 //! Fuzzes INQUIRY data of a SCSI disk.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::Inquiry;
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let inquiry = Inquiry::decode(&page(bytes));
     for text in [&inquiry.vendor, &inquiry.product, &inquiry.revision] {
         assert_printable(text.as_ref());

@@ -1,8 +1,7 @@
 //! Fuzzes vital product data of a SCSI disk: serial number, name and rotation.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::{rotation, serial, world_wide_name};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let page = page(bytes);
     assert_printable(serial(&page).as_ref());
     assert_printable(world_wide_name(&page).as_ref());

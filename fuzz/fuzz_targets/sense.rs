@@ -1,8 +1,7 @@
 //! Fuzzes sense data of a SCSI device.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use source::wire::sense::{Sense, descriptors};
 
 /// The parsers are private to their crate, so this target compiles them in.
@@ -12,7 +11,7 @@ mod source {
     pub mod wire;
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     assert!(descriptors(bytes).count() <= bytes.len());
     if let Some(sense) = Sense::decode(bytes) {
         assert!(!sense.text().is_empty());

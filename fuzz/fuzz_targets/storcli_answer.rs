@@ -1,17 +1,18 @@
 //! Fuzzes the output of `storcli` and `perccli`: drives, volumes, operations and failures.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use answer::{Answer, Operation};
-use libfuzzer_sys::fuzz_target;
-// Dependencies of the parser below.
+// A dependency of the parser below.
 use serde_json as _;
+use source::storcli::{Answer, Operation};
 
 /// Only the parser is compiled in, without the crate around it.
-#[path = "../../crates/admin/src/storcli.rs"]
-mod answer;
+#[path = "../../crates/admin/src"]
+mod source {
+    pub mod storcli;
+}
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz::target!(|bytes: &[u8]| {
     let Ok(answer) = Answer::read(&String::from_utf8_lossy(bytes)) else { return };
     let plain = |text: &str| text.chars().count() <= 200 && !text.chars().any(char::is_control);
     assert!(plain(&answer.description) && answer.details.iter().all(|detail| plain(&detail.message)));

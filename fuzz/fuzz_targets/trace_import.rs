@@ -1,13 +1,11 @@
 //! Fuzzes traces from other tools. The properties are in `properties/trace_import.rs`; a test also checks them with
 //! the corpus.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
+#![cfg_attr(fuzzing, no_main)]
 
 #[path = "../properties"]
 mod properties {
     pub mod trace_import;
 }
 
-fuzz_target!(|bytes: &[u8]| properties::trace_import::check(bytes));
+fuzz::target!(|bytes: &[u8]| properties::trace_import::check(bytes));

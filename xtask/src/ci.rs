@@ -62,7 +62,6 @@ const STEPS: &[Step] = &[
         how: How::Cargo(&["doc", PROFILE, "--workspace", "--no-deps", "--locked"]),
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
-    Step { name: "fuzz", how: How::Part(&[], crate::fuzz::ci), environment: &[] },
     Step { name: "newcomer", how: How::Part(&[], crate::newcomer::ci), environment: &[] },
     Step { name: "readme", how: How::Part(&[], crate::readme::ci), environment: &[] },
 ];

@@ -8,7 +8,6 @@ mod ci;
 mod crosscheck;
 mod deny;
 mod dist;
-mod fuzz;
 mod kills;
 mod lab_demo;
 mod newcomer;
@@ -38,7 +37,6 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<crosscheck::Crosscheck>("crosscheck"),
     Entry::of::<deny::Deny>("deny"),
     Entry::of::<dist::Dist>("dist"),
-    Entry::of::<fuzz::Fuzz>("fuzz"),
     Entry::of::<newcomer::Newcomer>("newcomer"),
     Entry::of::<readme::Readme>("readme"),
     Entry::of::<pictures::Pictures>("pictures"),
