@@ -1,7 +1,9 @@
 //! Units of figures: how they are printed, and whether higher or lower values are better.
 
+use serde::{Deserialize, Serialize};
+
 /// Unit of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// I/Os per second.
     Iops,

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 /// State of a journal file when it was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     len_bytes: u64,
     modified: Option<SystemTime>,
@@ -16,5 +18,11 @@ impl Stamp {
     pub fn of(journal: &Path) -> Option<Self> {
         let found = std::fs::symlink_metadata(journal).ok()?;
         Some(Self { len_bytes: found.len(), modified: found.modified().ok() })
+    }
+
+    /// Returns the length of the file.
+    #[must_use]
+    pub const fn len_bytes(self) -> u64 {
+        self.len_bytes
     }
 }

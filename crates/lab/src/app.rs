@@ -10,7 +10,7 @@ use transfer::{Received, TransferError};
 
 use crate::body::{Body, Field};
 use crate::campaigns::{Campaigns, ReadCampaigns};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, SavedRows};
 use crate::embedding::ReadMetrics;
 use crate::error::ServeError;
 use crate::followed::Followed;
@@ -41,8 +41,10 @@ pub struct Options {
     pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
-    /// Folder for users, queued plans and the journal of changes; only this user can write to it.
+    /// Folder for users, queued plans, the journal of changes and the rows of the library; only this user can write to it.
     pub folder: PathBuf,
+    /// Identifies the build of the program: rows of another build are not used.
+    pub build: String,
     /// Program used to start runs.
     pub program: PathBuf,
     /// Socket of a privileged launcher; None to start runs with the privileges of the server.
@@ -62,7 +64,13 @@ impl Options {
     /// Returns the options of a server that is embedded in another service and only serves its metrics and those of its
     /// library, on a loopback address unless the options are changed.
     #[must_use]
-    pub fn embedded(listen: SocketAddr, library: Library, folder: PathBuf, metrics: ReadMetrics) -> Self {
+    pub fn embedded(
+        listen: SocketAddr,
+        library: Library,
+        folder: PathBuf,
+        build: String,
+        metrics: ReadMetrics,
+    ) -> Self {
         Self {
             listen,
             allowed_hosts: Vec::new(),
@@ -73,6 +81,7 @@ impl Options {
             is_terminal: false,
             library,
             folder,
+            build,
             // It starts no runs.
             program: PathBuf::new(),
             launcher: None,
@@ -128,7 +137,8 @@ impl App {
         queue: Queue,
         options: Options,
     ) -> Result<Self, ServeError> {
-        let catalogue = Arc::new(Catalogue::of(options.library.clone()));
+        let saved = SavedRows::new(&options.folder, options.build);
+        let catalogue = Arc::new(Catalogue::saving(options.library.clone(), saved));
         let snapshots = Arc::new(Snapshots::default());
         let followed = Followed::of(Arc::clone(&catalogue), Arc::clone(&snapshots));
         let starts = Starts::of(Arc::clone(&catalogue), options.program, queue, options.launcher)?;

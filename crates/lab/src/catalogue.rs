@@ -1,12 +1,13 @@
 //! All runs of the library, one row each. A row is derived from the journal once and reused while the journal's
 //! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run, on all processors.
+//! A server saves the rows for the next one ([`SavedRows`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
 use jiff::Timestamp;
-use pts::{Outcome, Standing, Unit};
+use pts::{Outcome, Standing};
 use record::{
     Annotation, Annotations, Candidate, Change, Detail, LIBRARY_JOURNAL, Library, LibraryError,
     LibraryJournalError, Run, TargetFacts,
@@ -15,61 +16,15 @@ use stdx::parallel::mapped;
 use stdx::text::with_causes;
 
 mod facts;
+mod row;
+mod saved;
 mod usage;
 pub use facts::{Facts, Shared};
+use row::Known;
+pub use row::{Figure, Row, State};
+pub use saved::SavedRows;
 pub use usage::Usage;
 use usage::{Targets, may_be_a_run};
-
-/// State of a run, or why it is unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    Known(Standing),
-    Unreadable(String),
-}
-
-impl State {
-    /// Returns the state as a word, also used by filters.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Known(Standing::Running) => "running",
-            Self::Known(Standing::Steady) => "steady",
-            Self::Known(Standing::Unsteady) => "unsteady",
-            Self::Known(Standing::Complete) => "complete",
-            Self::Known(Standing::Incomplete) => "incomplete",
-            Self::Unreadable(_) => Self::UNREADABLE,
-        }
-    }
-
-    pub const UNREADABLE: &'static str = "unreadable";
-    pub const WORDS: [&'static str; 6] =
-        ["running", "steady", "unsteady", "complete", "incomplete", Self::UNREADABLE];
-}
-
-/// A key figure of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    pub test: Arc<str>,
-    pub name: Arc<str>,
-    pub value: f64,
-    pub unit: Unit,
-    pub decimals: usize,
-    pub host_limited: bool,
-}
-
-/// A run in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    pub file: Arc<Facts>,
-    pub state: State,
-    /// Number of records in the journal.
-    pub records: usize,
-    pub last_record: Option<Timestamp>,
-    pub figures: Vec<Figure>,
-    /// Number of deviations from the profile.
-    pub deviations: usize,
-    /// Whether lists omit the run unless archived runs are requested.
-    pub archived: bool,
-}
 
 /// The contents of a library's folder.
 #[derive(Default)]
@@ -77,6 +32,17 @@ struct Scan {
     rows: Rows,
     /// Folders that may be runs, and why they cannot be opened.
     unopened: Vec<(PathBuf, LibraryError)>,
+    /// Length of the journals that were read.
+    read_bytes: u64,
+}
+
+/// Something in a library that may be a run.
+enum Examined {
+    /// It has not changed.
+    Current(Arc<Known>),
+    /// Its journal was read.
+    Read(Known),
+    Unopened(PathBuf, LibraryError),
 }
 
 /// The runs of a library.
@@ -87,48 +53,33 @@ pub struct Listing {
     pub warnings: Vec<String>,
 }
 
-impl Row {
-    /// Returns a key that distinguishes the drive from others.
-    pub fn drive(&self) -> String {
-        let drive = self.file.target.drive();
-        // Imported results are not mixed with results measured by this Plateau.
-        if self.file.imported { format!("imported:{drive}") } else { drive }
-    }
-
-    /// Marks that must be shown with the run's figures.
-    pub fn marks(&self) -> Vec<&'static str> {
-        let mut marks = Vec::new();
-        marks.extend(self.file.target.simulated.as_ref().map(|_| "SIMULATED"));
-        marks.extend(self.file.imported.then_some("IMPORTED"));
-        marks.extend((self.deviations > 0).then_some("MODIFIED"));
-        marks.extend(match self.state {
-            State::Known(Standing::Unsteady) => Some("NOT STEADY"),
-            State::Known(Standing::Incomplete) => Some("NOT COMPLETE"),
-            _ => None,
-        });
-        marks
-    }
-}
-
 /// Number of runs that one thread examines at a time; fewer are not worth another thread.
 const PART: usize = 256;
 
-/// A run with its row, and the stamp of its journal when the row was derived.
-struct Known {
-    place: Candidate,
-    stamp: Option<Stamp>,
-    row: Arc<Row>,
-}
-
 /// All runs, by name.
-type Rows = Vec<Known>;
+type Rows = Vec<Arc<Known>>;
+
+/// The last list.
+#[derive(Default)]
+struct Last {
+    /// Whether there was one. If not, `rows` are those that an earlier server has saved.
+    is_begun: bool,
+    rows: Rows,
+    /// The annotations with which the runs were listed.
+    added: Option<Arc<Annotations>>,
+    /// The rows with these annotations, newest first.
+    listed: Vec<Arc<Row>>,
+    /// Length of the journals that have been read since the rows were saved.
+    unsaved_bytes: u64,
+}
 
 /// The rows of a library.
 pub struct Catalogue {
     library: Library,
     /// Held while runs are listed.
-    turn: Mutex<()>,
-    rows: Mutex<Arc<Rows>>,
+    last: Mutex<Last>,
+    /// Where rows are saved; None if they are not.
+    saved: Option<SavedRows>,
     /// What many rows have in common.
     shared: Shared,
     /// The targets of runs, for [`usage`](Self::usage).
@@ -142,12 +93,17 @@ impl Catalogue {
     pub fn of(library: Library) -> Self {
         Self {
             library,
-            turn: Mutex::default(),
-            rows: Mutex::default(),
+            last: Mutex::default(),
+            saved: None,
             shared: Shared::default(),
             targets: Targets::default(),
             added: Mutex::default(),
         }
+    }
+
+    /// Returns the catalogue of a server, which saves rows for the next server.
+    pub fn saving(library: Library, saved: SavedRows) -> Self {
+        Self { saved: Some(saved), ..Self::of(library) }
     }
 
     /// Returns all runs, newest first.
@@ -157,20 +113,29 @@ impl Catalogue {
 
     /// Returns all runs, and the folders that cannot be read.
     pub fn listing(&self) -> Result<Listing, String> {
-        // The first list reads every journal, which takes seconds in a large library. Requests that arrive in the meantime
-        // wait for its rows instead of reading the same journals.
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Scan { rows, unopened } = self.scan()?;
+        // The first list may read every journal, which takes seconds in a large library. Requests that arrive in the
+        // meantime wait for its rows instead of reading the same journals.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (false, Some(saved)) = (last.is_begun, &self.saved) {
+            last.rows = saved.read(self.library.root(), &self.shared);
+        }
+        last.is_begun = true;
+        let Scan { rows, unopened, read_bytes } = self.scan(&last.rows)?;
         let added = self.added();
-        let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {
-            Some(_) => Arc::new(with_labels(row, &added)),
-            None => Arc::clone(row),
-        };
-        let mut listed: Vec<Arc<Row>> = rows.iter().map(|known| labelled(&known.row)).collect();
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(rows);
-        listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
+        let is_known = last.added.as_ref().is_some_and(|before| Arc::ptr_eq(before, &added));
+        if !is_known || !are_same(&rows, &last.rows) {
+            last.listed = newest_first(&rows, &added);
+        }
+        last.rows = rows;
+        last.added = Some(added);
+        last.unsaved_bytes += read_bytes;
+        if let Some(saved) = self.saved.as_ref().filter(|saved| saved.are_worth_it(last.unsaved_bytes)) {
+            // If they cannot be saved, the next server reads more journals.
+            let _ = saved.write(self.library.root(), &last.rows);
+            last.unsaved_bytes = 0;
+        }
         let warnings = unopened.iter().map(|(_, error)| with_causes(error)).collect();
-        Ok(Listing { rows: listed, warnings })
+        Ok(Listing { rows: last.listed.clone(), warnings })
     }
 
     /// Returns how the runs in the library use a target.
@@ -178,40 +143,58 @@ impl Catalogue {
         self.targets.usage(&self.library, is_its)
     }
 
-    fn scan(&self) -> Result<Scan, String> {
+    fn scan(&self, known: &Rows) -> Result<Scan, String> {
         let root = self.library.root();
         let failed = |error: std::io::Error| format!("cannot list {}: {error}", root.display());
         let candidates = self.library.candidates().map_err(failed)?;
-        let known = Arc::clone(&self.rows.lock().unwrap_or_else(PoisonError::into_inner));
         let parts: Vec<&[Candidate]> = candidates.chunks(PART).collect();
-        let examined = mapped(&parts, |part| {
-            part.iter().filter_map(|place| self.examined(place, &known)).collect::<Vec<_>>()
-        });
-        let mut scan = Scan::default();
+        let examined = mapped(&parts, |part| self.examined(part, known));
+        let mut scan = Scan { rows: Vec::with_capacity(candidates.len()), ..Scan::default() };
         for found in examined.into_iter().flatten() {
             match found {
-                Ok(known) => scan.rows.push(known),
-                Err(unopened) => scan.unopened.push(unopened),
+                Examined::Current(known) => scan.rows.push(known),
+                Examined::Read(known) => {
+                    scan.read_bytes += known.journal.map_or(0, Stamp::len_bytes);
+                    scan.rows.push(Arc::new(known));
+                }
+                Examined::Unopened(dir, error) => scan.unopened.push((dir, error)),
             }
         }
         Ok(scan)
     }
 
-    /// Returns a run with its row, or why it cannot be opened; None if it is not a run.
-    fn examined(&self, place: &Candidate, known: &Rows) -> Option<Result<Known, (PathBuf, LibraryError)>> {
+    /// Examines a part of the candidates. Both they and the known runs are sorted by name.
+    fn examined(&self, part: &[Candidate], known: &Rows) -> Vec<Examined> {
+        let begin = part.first().map_or(0, |first| known.partition_point(|known| known.place < *first));
+        let mut known = known[begin..].iter().peekable();
+        let examined = part.iter().filter_map(|place| {
+            while known.next_if(|known| known.place < *place).is_some() {}
+            self.examined_one(place, known.next_if(|known| known.place == *place))
+        });
+        examined.collect()
+    }
+
+    /// Returns None if the candidate is not a run.
+    fn examined_one(&self, place: &Candidate, before: Option<&Arc<Known>>) -> Option<Examined> {
         if place.name.as_encoded_bytes().starts_with(b".") {
             return None;
         }
-        let dir = place.path_in(self.library.root());
-        let [_, journal] = self.library.files_of(&dir);
-        let stamp = Stamp::of(&journal);
-        let before = known.binary_search_by(|known| known.place.cmp(place)).ok().map(|at| &known[at]);
-        let current = before.filter(|known| known.stamp == stamp && is_current(&known.row, &dir));
-        let row = current
-            .map_or_else(|| row_of(&dir, &self.shared).map(Arc::new), |known| Ok(Arc::clone(&known.row)));
-        match row {
-            Ok(row) => Some(Ok(Known { place: place.clone(), stamp, row })),
-            Err(error) if may_be_a_run(&place.name, &journal) => Some(Err((dir, error))),
+        let root = self.library.root();
+        let journal_path = place.journal_in(root);
+        let journal = Stamp::of(&journal_path);
+        let is_unchanged =
+            |known: &&Arc<Known>| known.journal == journal && is_current(&known.row, place, root);
+        if let Some(known) = before.filter(is_unchanged) {
+            return Some(Examined::Current(Arc::clone(known)));
+        }
+        let run_file = Stamp::of(&place.run_file_in(root));
+        let dir = place.path_in(root);
+        match row_of(&dir, &self.shared) {
+            Ok(row) => {
+                let (place, row) = (place.clone(), Arc::new(row));
+                Some(Examined::Read(Known { place, run_file, journal, row }))
+            }
+            Err(error) if may_be_a_run(&place.name, &journal_path) => Some(Examined::Unopened(dir, error)),
             Err(_) => None,
         }
     }
@@ -255,6 +238,22 @@ impl Catalogue {
     }
 }
 
+/// Returns whether no run was added, removed or read again.
+fn are_same(rows: &Rows, before: &Rows) -> bool {
+    rows.len() == before.len() && rows.iter().zip(before).all(|(now, before)| Arc::ptr_eq(now, before))
+}
+
+/// Returns the rows with the labels that users have added, newest first.
+fn newest_first(rows: &Rows, added: &Annotations) -> Vec<Arc<Row>> {
+    let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {
+        Some(_) => Arc::new(with_labels(row, added)),
+        None => Arc::clone(row),
+    };
+    let mut listed: Vec<Arc<Row>> = rows.iter().map(|known| labelled(&known.row)).collect();
+    listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
+    listed
+}
+
 fn with_labels(row: &Row, added: &Annotations) -> Row {
     let id = &row.file.id;
     let mut file = Facts::clone(&row.file);
@@ -264,8 +263,8 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
 
 /// Returns whether a row is still valid: even if the journal is unchanged, the process that executes the run may have
 /// started or ended. The file `run.json` is not read again, because thousands of runs may be incomplete.
-fn is_current(row: &Row, dir: &Path) -> bool {
-    let is_running = || transfer::appears_in_progress_at(dir);
+fn is_current(row: &Row, place: &Candidate, root: &Path) -> bool {
+    let is_running = || transfer::appears_in_progress_at(&place.path_in(root));
     match row.state {
         State::Known(Standing::Running) => is_running(),
         State::Known(Standing::Incomplete) => !is_running(),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use compare::{Point, Trend, trend_json};
+use record::TargetFacts;
 use report::parts::Better;
 use serde_json::{Value as Json, json};
 
@@ -188,12 +189,16 @@ fn is_comparable(row: &Row) -> bool {
 pub fn drives(rows: &[Arc<Row>]) -> Vec<Drive> {
     let mut drives: Vec<Drive> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    // Most runs of a drive share its facts, so that its key is seldom needed.
+    let mut known: BTreeMap<(*const TargetFacts, bool), usize> = BTreeMap::new();
     for row in rows {
-        let id = row.drive();
-        let place = *places.entry(id.clone()).or_insert(drives.len());
-        if place == drives.len() {
-            drives.push(Drive { id, runs: Vec::new() });
-        }
+        let place = *known.entry((Arc::as_ptr(&row.file.target), row.file.imported)).or_insert_with(|| {
+            let id = row.drive();
+            *places.entry(id.clone()).or_insert_with(|| {
+                drives.push(Drive { id, runs: Vec::new() });
+                drives.len() - 1
+            })
+        });
         drives[place].runs.push(Arc::clone(row));
     }
     drives

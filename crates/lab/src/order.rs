@@ -41,7 +41,7 @@ impl Order {
         match self {
             Self::Newest => {}
             Self::Oldest => rows.reverse(),
-            Self::Target => rows.sort_by_cached_key(|row| row.file.target_line()),
+            Self::Target => rows.sort_by(|a, b| a.file.target_line().cmp(b.file.target_line())),
             Self::Test => rows.sort_by_cached_key(|row| row.file.tests.join(",")),
             Self::Profile => rows.sort_by_cached_key(|row| row.file.profile.clone()),
             Self::State => {

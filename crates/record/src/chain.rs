@@ -40,6 +40,12 @@ impl Digest {
         Some(Self(link))
     }
 
+    /// Returns the digest with this displayed form.
+    #[must_use]
+    pub fn of_hex(hex: &str) -> Option<Self> {
+        Self::stated_in(hex.as_bytes()).filter(|digest| digest.is(hex))
+    }
+
     /// Returns whether `hex` is the displayed form of this digest.
     #[must_use]
     pub fn is(self, hex: &str) -> bool {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use record::{Digest, Labels, RunFile, TargetFacts};
+use serde::{Deserialize, Serialize};
 
 /// Facts about a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,13 +28,43 @@ pub struct Facts {
 
 impl Facts {
     /// Formats the kind, path, model, identity and capacity of the target.
-    pub fn target_line(&self) -> String {
-        self.target_line.as_ref().to_owned()
+    pub fn target_line(&self) -> &str {
+        &self.target_line
     }
 
     /// Returns the divisor of the capacity and the durations of a simulated drive; 1 for other drives.
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |simulated| simulated.scale_divisor)
+    }
+}
+
+/// Facts about a run in a file, without its target, which many runs share.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SavedFacts {
+    id: String,
+    created: Timestamp,
+    tests: Vec<String>,
+    profile: String,
+    demand: Option<(u16, u16)>,
+    target_line: String,
+    imported: bool,
+    labels: Labels,
+    sha256: String,
+}
+
+impl From<&Facts> for SavedFacts {
+    fn from(facts: &Facts) -> Self {
+        Self {
+            id: facts.id.clone(),
+            created: facts.created,
+            tests: facts.tests.clone(),
+            profile: facts.profile.clone(),
+            demand: facts.demand,
+            target_line: facts.target_line().to_owned(),
+            imported: facts.imported,
+            labels: facts.labels.clone(),
+            sha256: facts.sha256.to_string(),
+        }
     }
 }
 
@@ -64,7 +95,24 @@ impl Shared {
         }
     }
 
-    fn target(&self, target: &TargetFacts) -> Arc<TargetFacts> {
+    /// Returns the facts about a run that were saved; None if they are damaged.
+    pub fn restored(&self, saved: SavedFacts, target: &Arc<TargetFacts>) -> Option<Facts> {
+        Some(Facts {
+            id: saved.id,
+            created: saved.created,
+            tests: saved.tests,
+            profile: saved.profile,
+            demand: saved.demand,
+            target: Arc::clone(target),
+            target_line: self.text(&saved.target_line),
+            imported: saved.imported,
+            labels: saved.labels,
+            sha256: Digest::of_hex(&saved.sha256)?,
+        })
+    }
+
+    /// Returns a target.
+    pub fn target(&self, target: &TargetFacts) -> Arc<TargetFacts> {
         let mut content = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let drive = target.drive();
         if let Some(known) = content.targets.get(&drive).filter(|known| ***known == *target) {

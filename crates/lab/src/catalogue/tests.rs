@@ -3,14 +3,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pts::Standing;
-use record::{Library, RUN_FILE};
+use record::{JOURNAL_FILE, Library, RUN_FILE};
 use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 
-use super::{Catalogue, Row, State};
+use super::{Catalogue, Row, SavedRows, State};
 use crate::followed::example;
 
 /// Returns a descriptor from which the times that a file is read can be read.
@@ -91,4 +91,58 @@ fn requests_at_the_same_time_share_the_rows() {
         all.into_iter().map(|thread| thread.join().expect("a row")).collect()
     });
     assert!(rows.iter().all(|row| Arc::ptr_eq(row, &rows[0])), "each journal was read once");
+}
+
+#[test]
+fn the_next_server_reads_only_the_runs_that_changed() {
+    let (dir, state) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, journal) = example(dir.path());
+    drop(journal);
+    let server = |build: &str| {
+        let saved = SavedRows::new(state.path(), build.into()).at_once();
+        Catalogue::saving(Library::at(dir.path()), saved)
+    };
+    let listed = |catalogue: &Catalogue| Row::clone(&catalogue.rows().expect("readable")[0]);
+    let first = server("1");
+    // A child that another test is just starting may hold a copy of the lock for a moment.
+    while listed(&first).state != State::Known(Standing::Incomplete) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let row = listed(&first);
+    let reads = reads_of(&run.journal_path());
+    assert_eq!(listed(&server("1")), row);
+    assert!(!was_read(&reads));
+    assert_eq!(listed(&server("2")), row);
+    assert!(was_read(&reads), "another build may evaluate runs differently");
+    assert_eq!(listed(&server("2")), row);
+    assert!(!was_read(&reads));
+    let run_file = File::options().write(true).open(run.dir.join(RUN_FILE)).expect("a run file");
+    run_file.set_modified(SystemTime::UNIX_EPOCH).expect("another time");
+    assert_eq!(listed(&server("2")), row);
+    assert!(was_read(&reads), "the run file may have changed");
+    std::fs::write(state.path().join("rows"), "{").expect("damage");
+    assert_eq!(listed(&server("2")), row);
+    assert!(was_read(&reads));
+}
+
+#[test]
+fn rows_follow_runs_that_are_added_and_removed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (run, _journal) = example(dir.path());
+    let catalogue = Catalogue::of(Library::at(dir.path()));
+    let ids = || -> Vec<String> {
+        catalogue.rows().expect("readable").iter().map(|row| row.file.id.clone()).collect()
+    };
+    assert_eq!(ids(), ["example"]);
+    // Lists contain a copied run once per folder.
+    let copy = dir.path().join("a-copy");
+    std::fs::create_dir(&copy).expect("a folder");
+    for name in [RUN_FILE, JOURNAL_FILE] {
+        std::fs::copy(run.dir.join(name), copy.join(name)).expect("copied");
+    }
+    assert_eq!(ids(), ["example"; 2]);
+    std::fs::rename(&copy, dir.path().join("z-copy")).expect("renamed");
+    assert_eq!(ids(), ["example"; 2]);
+    std::fs::remove_dir_all(dir.path().join("z-copy")).expect("removed");
+    assert_eq!(ids(), ["example"]);
 }

@@ -1,5 +1,6 @@
 //! The list of runs. Every filter and every order is a link.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -49,21 +50,17 @@ impl Selection {
         let file = &row.file;
         let labels = &file.labels;
         let is_test = |name: &String| name.eq_ignore_ascii_case(&self.test);
-        let all = || {
-            let mut words =
-                vec![file.id.clone(), file.target_line(), file.tests.join(" "), file.profile.clone()];
-            words.extend(file.target.serial.clone());
-            words.extend(labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned());
-            words.join("\n").to_lowercase()
+        let describes = |word: &str| {
+            let texts = [&file.id, &file.profile].into_iter().chain(&file.tests).chain(&file.target.serial);
+            let texts = texts.chain(&labels.name).chain(&labels.tags).chain(&labels.notes);
+            let mut texts = texts.map(String::as_str).chain([file.target_line()]);
+            texts.any(|text| contains_ignoring_case(text, word))
         };
         self.archived == row.archived
             && (self.state.is_empty() || row.state.word() == self.state)
             && (self.test.is_empty() || file.tests.iter().any(is_test))
             && (self.drive.is_empty() || row.drive() == self.drive)
-            && (self.words.is_empty() || {
-                let known = all();
-                self.words.to_lowercase().split_whitespace().all(|word| known.contains(word))
-            })
+            && self.words.split_whitespace().all(describes)
     }
 
     /// Returns the rows that match the filters, in order. `rows` are newest first.
@@ -100,6 +97,16 @@ impl Selection {
     fn ordered(&self, order: Order) -> String {
         Self { order, page: 0, ..self.clone() }.link()
     }
+}
+
+/// Returns whether a text contains a word, ignoring case. Most texts are ASCII and are compared as they are: a list filters
+/// thousands of runs.
+fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    if !text.is_ascii() || !word.is_ascii() {
+        return text.to_lowercase().contains(&word.to_lowercase());
+    }
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    text.windows(word.len().max(1)).any(|window| window.eq_ignore_ascii_case(word))
 }
 
 /// `/`
@@ -143,7 +150,7 @@ fn card(row: &Row) -> Markup {
     html! {
         a.card href=(format!("/runs/{}", row.file.id)) {
             span { (badge(&row.state)) " " b { (row.file.tests.join(", ")) } }
-            span { (brief(&row.file.target_line())) }
+            span { (brief(row.file.target_line())) }
             span.soft {
                 "running for " (age(row.file.created, now))
                 @if let Some(last) = row.last_record { "; last record " (age(last, now)) " ago" }
@@ -154,9 +161,9 @@ fn card(row: &Row) -> Markup {
 }
 
 fn form(selection: &Selection, rows: &[Arc<Row>]) -> Markup {
-    let mut tests: Vec<&str> = rows.iter().flat_map(|row| &row.file.tests).map(String::as_str).collect();
-    tests.sort_unstable();
-    tests.dedup();
+    let mut tests: BTreeSet<&str> = BTreeSet::new();
+    // Not collected, which would sort the tests of all runs.
+    tests.extend(rows.iter().flat_map(|row| &row.file.tests).map(String::as_str));
     html! {
         form.filter action="/" method="get" role="search" {
             label { "Search" input type="search" name="q" value=(selection.words) placeholder="drive, serial, tag, note"; }
@@ -318,7 +325,7 @@ fn line(row: &Row, edition: Edition) -> Markup {
                 (badge(&row.state)) " " (marks(row))
                 @if let State::Unreadable(why) = &row.state { span.soft { (why) } }
             }
-            td { a href=(edition.drive(&row.drive())) { (brief(&file.target_line())) } }
+            td { a href=(edition.drive(&row.drive())) { (brief(file.target_line())) } }
             td { @for each in row.figures.iter().take(FIGURES) { (figure(each)) " " } }
         }
     }
@@ -327,6 +334,22 @@ fn line(row: &Row, edition: Edition) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        for (text, word) in [
+            ("SSD Kiosk", "kio"),
+            ("ssd", "SSD"),
+            ("d", "D"),
+            ("Z\u{fc}rich", "Z\u{dc}R"),
+            ("\u{212a}iosk", "k"),
+        ] {
+            assert!(contains_ignoring_case(text, word), "{text} {word}");
+        }
+        for (text, word) in [("SSD", "SSDs"), ("", "a"), ("SSD", "\u{dc}"), ("S SD", "SSD")] {
+            assert!(!contains_ignoring_case(text, word), "{text} {word}");
+        }
+    }
 
     #[test]
     fn a_selection_survives_the_link_to_another_page() {

@@ -15,6 +15,7 @@ use super::list::reasons;
 use crate::cli::{Cli, ListenOptions, Serve};
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
+use crate::output::catalogue::judged_by;
 use crate::output::places;
 use crate::output::printer;
 use crate::run::signals;
@@ -31,6 +32,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         is_terminal: std::io::stdout().is_terminal(),
         library: places::library(cli.library.as_deref())?,
         folder: folder()?,
+        build: judged_by(),
         program: std::env::current_exe()?,
         launcher: options.launcher.clone(),
         models: MODELS.iter().map(|(name, _)| *name).collect(),

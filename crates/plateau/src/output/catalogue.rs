@@ -164,7 +164,7 @@ pub fn shared(store: &Address, library: &Library, access: Access) -> Result<Inde
 }
 
 /// Returns a string that identifies this build, because other builds may evaluate runs differently.
-fn judged_by() -> String {
+pub fn judged_by() -> String {
     match version::commit() {
         Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),
         // Sources that differ from the commit may change from one build to the next.

@@ -1,11 +1,12 @@
 //! The progress of a run, and whether its tests reached steady state.
 
 use record::{Entry, Event};
+use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 
 /// State of a run whose journal can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Standing {
     /// A process is working on the run.
     Running,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::archive;
+use super::archive::{self, JOURNAL, RUN_FILE};
 
 /// Something in a library that may be a run. Sorted by name; an archive follows the folder of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,5 +22,31 @@ impl Candidate {
             true => root.join(archive::name_of(&self.name)),
             false => root.join(&self.name),
         }
+    }
+
+    /// Returns the path of the file with the journal in the library at `root`: that of the archive, if it is one.
+    #[must_use]
+    pub fn journal_in(&self, root: &Path) -> PathBuf {
+        self.file_in(root, JOURNAL)
+    }
+
+    /// Returns the path of the file with the run file in the library at `root`: that of the archive, if it is one.
+    #[must_use]
+    pub fn run_file_in(&self, root: &Path) -> PathBuf {
+        self.file_in(root, RUN_FILE)
+    }
+
+    fn file_in(&self, root: &Path, file: &str) -> PathBuf {
+        if self.is_archive {
+            return self.path_in(root);
+        }
+        // Lists do this for every run, so memory is allocated once.
+        let separators = 2;
+        let bytes = root.as_os_str().len() + self.name.len() + file.len() + separators;
+        let mut path = PathBuf::with_capacity(bytes);
+        path.push(root);
+        path.push(&self.name);
+        path.push(file);
+        path
     }
 }

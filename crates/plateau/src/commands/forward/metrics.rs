@@ -9,6 +9,7 @@ use lab::{Metric, Options, Server, Users};
 use crate::cli::{Cli, Forward};
 use crate::commands::serve as pages;
 use crate::failure::{Done, Exit, Failure};
+use crate::output::catalogue::judged_by;
 use crate::output::places;
 use crate::output::printer;
 
@@ -20,11 +21,12 @@ pub fn server(cli: &Cli, options: &Forward, status: Arc<Status>) -> Done<Option<
         return if listening.is_any() { Err(Failure::text(Exit::Usage, text)) } else { Ok(None) };
     };
     let library = places::library(cli.library.as_deref())?;
+    let (folder, metrics) = (pages::folder()?, Box::new(move || metrics(&status)));
     let options = Options {
         allowed_hosts: listening.allow_host.clone(),
         behind_proxy: listening.behind_proxy,
         tls: pages::tls(listening),
-        ..Options::embedded(listen, library, pages::folder()?, Box::new(move || metrics(&status)))
+        ..Options::embedded(listen, library, folder, judged_by(), metrics)
     };
     Server::bind(options).map(Some).map_err(pages::failure)
 }
