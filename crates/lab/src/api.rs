@@ -1,8 +1,11 @@
 //! The pages' content as JSON, and the exports of a run.
 
+use std::sync::Arc;
+
 use compare::{Candidate, Comparison};
 use record::{Annotation, Change};
 use report::formats::{FORMATS, Make, Source};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, Call, HTML};
@@ -22,7 +25,7 @@ use crate::starts::Stage;
 pub fn runs(app: &App, call: &Call) -> Answer {
     let selection = Selection::of(call);
     match app.catalogue.rows() {
-        Ok(rows) => Answer::json(&selection.of_rows(&rows).into_iter().map(|row| of_row(row)).collect()),
+        Ok(rows) => Answer::json(&Runs(selection.of_rows(&rows))),
         Err(why) => Answer::error(500, why),
     }
 }
@@ -49,7 +52,7 @@ pub fn tested(app: &App, _: &Call) -> Answer {
             "figures": drive.histories().iter().map(History::document).collect::<Vec<_>>(),
         })
     });
-    Answer::json(&all.collect())
+    Answer::json(&all.collect::<Value>())
 }
 
 /// `/api/devices`
@@ -68,13 +71,13 @@ pub fn devices(app: &App, _: &Call) -> Answer {
             "refusals": device.refusals,
         })
     });
-    Answer::json(&all.collect())
+    Answer::json(&all.collect::<Value>())
 }
 
 /// `/api/changes`: what users have added to runs later or removed, with its author, in order of time.
 pub fn changes(app: &App, _: &Call) -> Answer {
     match app.catalogue.changes() {
-        Ok(changes) => Answer::json(&changes.iter().map(change).collect()),
+        Ok(changes) => Answer::json(&changes.iter().map(change).collect::<Value>()),
         Err(why) => Answer::error(500, why.to_string()),
     }
 }
@@ -111,7 +114,7 @@ pub fn starts(app: &App, _: &Call) -> Answer {
             "checks": entry.checks,
         })
     });
-    Answer::json(&all.collect())
+    Answer::json(&all.collect::<Value>())
 }
 
 /// `/runs/{id}/report`: the report as `plateau report` writes it, with its own content security policy.
@@ -182,6 +185,15 @@ pub fn export(app: &App, call: &Call) -> Answer {
             Err(why) => Answer::error(422, why),
         }
     })
+}
+
+/// A list of runs. Their documents are made one by one, because all of them take several times as much memory as their text.
+struct Runs<'a>(Vec<&'a Arc<Row>>);
+
+impl Serialize for Runs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|row| of_row(row)))
+    }
 }
 
 fn of_row(row: &Row) -> Value {

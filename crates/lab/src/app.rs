@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use record::Library;
+use serde::Serialize;
 use transfer::{Received, TransferError};
 
 use crate::body::{Body, Field};
@@ -256,8 +257,11 @@ impl Answer {
         Self::of(HTML, markup.into_string())
     }
 
-    pub fn json(value: &serde_json::Value) -> Self {
-        Self::of(JSON, format!("{value:#}\n"))
+    pub fn json(document: &impl Serialize) -> Self {
+        // Only maps whose keys are not texts cannot be represented.
+        let mut text = serde_json::to_vec_pretty(document).unwrap_or_default();
+        text.push(b'\n');
+        Self::of(JSON, text)
     }
 
     /// The page to show after a change.

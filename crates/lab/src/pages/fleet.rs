@@ -73,7 +73,7 @@ fn of_job(job: &CampaignJob, has_run: bool) -> Markup {
 
 /// `/api/fleet`
 pub fn document(app: &App, _: &Call) -> Answer {
-    Answer::json(&app.campaigns.all().iter().map(of_result).collect())
+    Answer::json(&app.campaigns.all().iter().map(of_result).collect::<Value>())
 }
 
 fn of_result(campaign: &Result<Campaign, String>) -> Value {

@@ -296,7 +296,7 @@ fn window(live: &Live<'_>) -> Markup {
                 }
             }
             div.scroll tabindex="0" role="region" aria-label="Steady-state window" {
-                table {
+                table.cards {
                     thead { tr { th { "Variable" } th { "Values, oldest first" } th { "Range" } th { "Slope" } th { "Status" } } }
                     tbody { @for variable in shown { (window_row(variable)) } }
                 }
@@ -350,8 +350,14 @@ fn window_row(variable: &Variable) -> Markup {
             th scope="row" { (variable.name) }
             td.values { (list.join("  ")) }
             @match variable.shares {
-                Some((range, slope)) => { td { (limit(range, RANGE_LIMIT)) } td { (limit(slope, SLOPE_LIMIT)) } }
-                None => { td.soft { "after five rounds" } td.soft { "after five rounds" } }
+                Some((range, slope)) => {
+                    td data-label="range" { (limit(range, RANGE_LIMIT)) }
+                    td data-label="slope" { (limit(slope, SLOPE_LIMIT)) }
+                }
+                None => {
+                    td.soft data-label="range" { "after five rounds" }
+                    td.soft data-label="slope" { "after five rounds" }
+                }
             }
             td.status { @if variable.steady { "steady" } @else { (variable.text) } }
         }
