@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
-use jiff::Timestamp;
 use pts::{Outcome, Standing};
 use record::{
     Annotation, Annotations, Candidate, Change, Detail, LIBRARY_JOURNAL, Library, LibraryError,
@@ -32,7 +31,7 @@ struct Scan {
     rows: Rows,
     /// Folders that may be runs, and why they cannot be opened.
     unopened: Vec<(PathBuf, LibraryError)>,
-    /// Length of the journals that were read.
+    /// Length of the journals that were read, without those of runs in progress, which are read again and again.
     read_bytes: u64,
 }
 
@@ -154,7 +153,9 @@ impl Catalogue {
             match found {
                 Examined::Current(known) => scan.rows.push(known),
                 Examined::Read(known) => {
-                    scan.read_bytes += known.journal.map_or(0, Stamp::len_bytes);
+                    if known.row.state != State::Known(Standing::Running) {
+                        scan.read_bytes += known.journal.map_or(0, Stamp::len_bytes);
+                    }
                     scan.rows.push(Arc::new(known));
                 }
                 Examined::Unopened(dir, error) => scan.unopened.push((dir, error)),
