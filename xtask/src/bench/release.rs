@@ -43,16 +43,16 @@ pub fn watched(command: &mut Command) -> anyhow::Result<Costs> {
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let status_file = format!("/proc/{}/status", child.id());
     let mut resident_mib = 0.0;
-    let status = loop {
-        if let Some(kib) = peak_kib(&status_file) {
-            resident_mib = kib / 1024.0;
+    // Another thread waits, because this one would notice the end only when it looks at the memory again.
+    let (status, elapsed_seconds) = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| (child.wait(), started.elapsed().as_secs_f64()));
+        while !waiting.is_finished() {
+            resident_mib = peak_kib(&status_file).map_or(resident_mib, |kib| kib / 1024.0);
+            std::thread::sleep(LOOK_EVERY);
         }
-        match child.try_wait()? {
-            None => std::thread::sleep(LOOK_EVERY),
-            Some(status) => break status,
-        }
-    };
-    let elapsed_seconds = started.elapsed().as_secs_f64();
+        waiting.join().expect("waiting does not panic")
+    });
+    let status = status?;
     ensure!(status.success(), "plateau ended with {status}");
     Ok(Costs { cpu_seconds: cpu_of_children()? - before, elapsed_seconds, resident_mib })
 }
