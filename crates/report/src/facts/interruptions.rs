@@ -20,23 +20,14 @@ pub(crate) struct Interruption {
 
 /// Returns all interruptions, in order.
 pub(crate) fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
+    let begun = |at, reason, gap_ns| Interruption { at, reason, gap_ns, restarted: None };
     let mut all: Vec<Interruption> = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
         match &entry.event {
-            Event::Interrupted { reason } => all.push(Interruption {
-                at: entry.wall,
-                reason: Some(reason.clone()),
-                gap_ns: None,
-                restarted: None,
-            }),
+            Event::Interrupted { reason } => all.push(begun(entry.wall, Some(reason.clone()), None)),
             Event::Resumed { gap_ns } => match all.last_mut().filter(|last| last.gap_ns.is_none()) {
                 Some(last) => last.gap_ns = Some(*gap_ns),
-                None => all.push(Interruption {
-                    at: entries[i.saturating_sub(1)].wall,
-                    reason: None,
-                    gap_ns: Some(*gap_ns),
-                    restarted: None,
-                }),
+                None => all.push(begun(entries[i.saturating_sub(1)].wall, None, Some(*gap_ns))),
             },
             Event::Restarted { test } => {
                 if let Some(last) = all.last_mut() {
@@ -52,7 +43,6 @@ pub(crate) fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
 impl Interruption {
     /// Returns the date, reason and end, for the special notes.
     pub fn describe(&self) -> String {
-        let reason = self.reason.as_deref().unwrap_or("the run ended without a recorded reason");
         let end = match (self.gap_ns, &self.restarted) {
             (Some(gap), Some(test)) => {
                 format!("resumed after {}; the {test} test was restarted at its purge", span(gap))
@@ -60,18 +50,25 @@ impl Interruption {
             (Some(gap), None) => format!("resumed after {}", span(gap)),
             (None, _) => "not resumed".to_owned(),
         };
-        format!("{}: {reason}; {end}", dates::printed(Some(self.at)))
+        format!("{}: {}; {end}", dates::printed(Some(self.at)), self.reason())
+    }
+
+    fn reason(&self) -> &str {
+        self.reason.as_deref().unwrap_or("the run ended without a recorded reason")
     }
 }
 
-/// Returns the number and total length of the interruptions, for banners.
+/// Returns the number, total length and first reason of the interruptions, of which there is at least one, for banners.
 pub(crate) fn in_short(interruptions: &[Interruption]) -> String {
     let gaps: Vec<u64> = interruptions.iter().filter_map(|interruption| interruption.gap_ns).collect();
-    match (interruptions.len(), gaps.as_slice()) {
+    let length = match (interruptions.len(), gaps.as_slice()) {
         (1, []) => "once, not resumed".to_owned(),
         (1, [gap]) => format!("once, for {}", span(*gap)),
         (times, gaps) => format!("{times} times, for {} in total", span(gaps.iter().sum())),
-    }
+    };
+    let first = interruptions[0].reason();
+    let others = interruptions.iter().any(|other| other.reason() != first);
+    format!("{length} ({first}{})", if others { "; and others" } else { "" })
 }
 
 #[cfg(test)]
@@ -82,6 +79,24 @@ mod tests {
         let at = |i: i64| Timestamp::from_second(1_795_241_366 + 60 * i).unwrap();
         let entry = |(i, event): (usize, Event)| Entry { seq: i as u64, wall: at(i as i64), event };
         events.into_iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn banners_include_the_reason() {
+        let interrupted = |reason: &str| Event::Interrupted { reason: reason.into() };
+        let resumed = || Event::Resumed { gap_ns: 5_000_000_000 };
+        let banner = |events| in_short(&interruptions(&entries(events)));
+        assert_eq!(banner(vec![interrupted("Ctrl-C")]), "once, not resumed (Ctrl-C)");
+        let twice = |second| vec![interrupted("Ctrl-C"), resumed(), interrupted(second), resumed()];
+        assert_eq!(banner(twice("Ctrl-C")), "2 times, for 10 s in total (Ctrl-C)");
+        assert_eq!(
+            banner(twice("the device is gone")),
+            "2 times, for 10 s in total (Ctrl-C; and others)"
+        );
+        assert_eq!(
+            banner(vec![Event::TestStarted { test: "iops".into() }, resumed()]),
+            "once, for 5 s (the run ended without a recorded reason)"
+        );
     }
 
     #[test]

@@ -91,10 +91,8 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     // This row is always on the first page, even if the run has many marks.
     if !document.invalidating.is_empty() {
         let mut comments = document.invalidating.clone();
-        let when =
-            "found by the host checks before the tests; results may reflect the host rather than the drive";
-        comments.push(when.into());
-        rows.push(NoteRow { item: "Host".into(), notation: "WOULD INVALIDATE".into(), comments });
+        comments.push("found before the tests; results may reflect the host rather than the drive".into());
+        rows.push(NoteRow { item: "Host".into(), notation: "CHECK FAILED".into(), comments });
     }
     // A limit that was not checked must not move to an annex.
     rows.extend(document.outcomes.iter().filter(|outcome| has_unchecked(outcome)).filter_map(notes_row));

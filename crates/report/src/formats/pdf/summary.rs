@@ -123,7 +123,7 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     let name = titles::specification_short(document);
     let y = bar(sheet, y, [name, &revision, &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
-    let side = ROOM / 4.0 - 16.0;
+    let side = ROOM * 0.23 - 10.0;
     // The vendor and the tester together are as wide as the device at the opposite end.
     let (tester, vendor) = (ROOM * 0.14, ROOM * 0.1);
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
