@@ -9,8 +9,8 @@ const WINDOW: &str = "The tracking variable by round: steady if the points of th
      dotted lines (20 % of the average) and the fit no more than the dashed ones (10 %).";
 const DETERMINATION: &str = "The rounds of the window, enlarged: steady if the points span no more than the dotted lines \
      (20 % of the average) and the red fit no more than the dashed ones (10 %).";
-const BY_BLOCK_SIZE: &str = "Mean over the measurement window, by block size: the distance between the lines is \
-                             the cost of the mix of reads and writes.";
+const BY_BLOCK_SIZE: &str = "Mean of each workload, by block size: the distance between the lines is the cost of \
+                             the mix of reads and writes.";
 const MIXES: &str = "Each bar is the mean over the measurement window at one mix of reads and writes, as \
                      reads/writes in percent.";
 const DEMAND_MAP: &str = "Each cell is one TC and QD, and darker means more: where the shade stops changing to \
@@ -21,8 +21,8 @@ const RETURNS: &str = "Each line is the return to writing without a pause after 
      the drive had recovered while idle.";
 const TAIL: &str = "Response time by share of I/Os, with equal space for each additional nine: a steep end \
                     means that a few I/Os take much longer than all others.";
-const BY_MIX: &str = "Mean over the measurement window, by share of reads: only writes on the left, only reads \
-                      on the right.";
+const BY_MIX: &str =
+    "Mean of each mix, by share of reads: only writes on the left, only reads on the right.";
 const COLUMNS: &str = "Each column is one block size at one mix over the measurement window: writes in front, \
                        reads at the back.";
 const SATURATION: &str = "Each point is one cell, a minute by default, since the purge: a high start is the \
@@ -38,8 +38,8 @@ const IDLING: &str = "Each shade is one state of writing and idle seconds: the h
      more the drive recovers while idle.";
 const ACCESS_GROUPS: &str = "Each colour is one access group: the step between two of them is the cost of \
                              changing between sequential and random writes.";
-const BY_POSITION: &str = "Each point is one zone, from the start of the address space: on a rotating disk, \
-                           that is the outer edge, which is the fastest.";
+const BY_POSITION: &str = "Each point is one part of the address space, from its start: on a rotating disk, that \
+                           is the outer edge, which is the fastest.";
 const PRE_WRITES: &str = "Each point is one cell, a minute by default, of the writes that bring the drive into the same state before a \
      measurement.";
 const BY_DEPTH: &str = "Each line is one thread count: where it stops rising, additional outstanding I/Os per \

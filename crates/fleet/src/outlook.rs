@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stdx::text::on_one_line;
-use stdx::units::{amount_base10, grouped, span};
+use stdx::units::{amount_base10, count_of, grouped, span};
 
 use crate::expected::Expected;
 use crate::inventory::Drive;
@@ -71,14 +71,13 @@ pub fn summary(name: &str, jobs: &[Job], drives: &[OfDrive<'_>]) -> String {
     let most = |of: fn(&Expected) -> u64| drives.iter().map(|known| of(&known.expected)).max().unwrap_or(0);
     let lost = match lost(jobs).len() {
         0 => "nothing: all drives are simulated".to_owned(),
-        1 => "everything on 1 drive".to_owned(),
-        count => format!("everything on {count} drives"),
+        count => format!("everything on {}", count_of(count, "drive")),
     };
     format!(
-        "campaign  {name}: {} jobs on {} drives\nlost      {lost}\ntime      {} to {}, if no drive has to wait; purges not \
+        "campaign  {name}: {} on {}\nlost      {lost}\ntime      {} to {}, if no drive has to wait; purges not \
          included\n",
-        jobs.len(),
-        drives.len(),
+        count_of(jobs.len(), "job"),
+        count_of(drives.len(), "drive"),
         span(most(|sum| sum.shortest_ns)),
         span(most(|sum| sum.longest_ns)),
     )

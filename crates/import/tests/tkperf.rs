@@ -304,6 +304,12 @@ fn hard_disks_have_areas_and_write_saturation_has_minutes() {
     let names: Vec<&str> = found.iter().map(|outcome| outcome.test.as_str()).collect();
     assert_eq!(names, ["areas-iops", "areas-tp", "wsat"]);
     assert!(found.iter().all(|outcome| !outcome.pages.is_empty()));
+    let figure = |test: usize, index: usize| {
+        let figure = &found[test].key_figures[index];
+        format!("{} {:.3}", figure.name, figure.value.unwrap())
+    };
+    assert_eq!(figure(0, 1), "RND 4KiB R, mean over all areas 50.000");
+    assert_eq!(figure(1, 0), "SEQ 1024KiB W, mean over all areas 2.097");
     let pts::exhibit::Exhibit::Lines(lines) = &found[2].pages[0].exhibits[0] else { panic!("a chart") };
     assert_eq!(lines.series[0].points.last(), Some(&(45.0, 1000.0)), "90 rounds of 30 s");
 }

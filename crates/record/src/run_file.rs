@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use stdx::units::{amount_base2, amount_base10};
+use stdx::units::{amount_base2, amount_base10, count_of};
 
 use crate::{
     Ceiling, DirthChoice, FileSystemFacts, Handling, InjectedFault, Origin, PlanFacts, PowerFacts,
@@ -308,7 +308,8 @@ impl ArrayFacts {
         let bitmap = if self.bitmap { ", with a bitmap" } else { "" };
         let policies = self.policies.as_deref().map(|policies| format!(", {policies}")).unwrap_or_default();
         let chunk = chunk.unwrap_or_default();
-        format!("RAID {} of {} drives{chunk}{bitmap}{policies}", self.level, self.members.len())
+        let drives = count_of(self.members.len(), "drive");
+        format!("RAID {} of {drives}{chunk}{bitmap}{policies}", self.level)
     }
 }
 

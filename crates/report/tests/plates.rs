@@ -55,7 +55,7 @@ fn a_chart_says_what_it_shows_and_how_to_read_it() {
     let (_, svg) = all.iter().find(|(name, _)| name.contains("2d-plot")).unwrap();
     let texts = texts(svg);
     assert!(texts.iter().any(|text| text.starts_with("IOPS: highest ")), "{texts:?}");
-    assert!(texts.iter().any(|text| text.starts_with("Mean over the measurement window")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("Mean of each workload, by block size")), "{texts:?}");
 }
 
 #[test]

@@ -72,11 +72,16 @@ pub(super) fn change(from: f64, to: f64) -> String {
     }
 }
 
-/// `fell from 61,200 to 9,800 (-84 %)`, or `stayed at 61,200` if the difference, or its share, is too small to be printed.
+/// Returns whether the difference of two values, or its share, is too small to be printed.
+pub(super) fn is_unchanged(from: f64, to: f64) -> bool {
+    let (first, last) = pair(from, to);
+    first == last || (from > 0.0 && (to / from - 1.0).abs() < 0.0005)
+}
+
+/// `fell from 61,200 to 9,800 (-84 %)`, or `stayed at 61,200`.
 pub(super) fn moved(from: f64, to: f64, unit: &str) -> String {
     let (first, last) = pair(from, to);
-    let is_unchanged = from > 0.0 && (to / from - 1.0).abs() < 0.0005;
-    if first == last || is_unchanged {
+    if is_unchanged(from, to) {
         return format!("stayed at {last}{unit}");
     }
     let verb = if to < from { "fell" } else { "rose" };

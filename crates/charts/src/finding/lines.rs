@@ -4,7 +4,8 @@ use chartdata::ReadingHint;
 use chartdata::exhibit::{Axis, GuideRole, Lines, Scale, Series};
 
 use super::amounts::{
-    MILLISECONDS, SMALLEST, amount, at, change, moved, pair, percent, quantity, unit_of, within,
+    MILLISECONDS, SMALLEST, amount, at, change, is_unchanged, moved, pair, percent, quantity, unit_of,
+    within,
 };
 use super::columns::extremes;
 use super::course;
@@ -95,14 +96,17 @@ fn convergence(lines: &Lines) -> Option<String> {
     };
     let widest =
         all.iter().map(|(_, points)| span(points)).filter(|span| span.is_finite()).fold(0.0, f64::max);
-    let most = if all.len() > 1 { " changed most: it" } else { "" };
     let (name, unit) = quantity(&lines.y.label);
+    let course = || moved(first.1, last.1, &unit);
+    let most = match all.len() {
+        1 => format!("{} {}", within(name), course()),
+        _ if is_unchanged(first.1, last.1) => "each line ended where it began".to_owned(),
+        _ => format!("{} changed most: it {}", series.name, course()),
+    };
     Some(format!(
-        "From round {} to {}, {}{most} {}; {}",
+        "From round {} to {}, {most}; {}",
         first.0,
         last.0,
-        if all.len() > 1 { series.name.clone() } else { within(name) },
-        moved(first.1, last.1, &unit),
         match (all.len(), points.len().min(LAST_ROUNDS)) {
             (1, rounds) => format!("the last {rounds} rounds span {} of their mean", percent(widest)),
             (_, rounds) => {
@@ -299,6 +303,10 @@ mod tests {
             text.starts_with("From round 1 to 3, 4KiB changed most: it fell from 100 to 48 (-52 %)"),
             "{text}"
         );
+        let lines =
+            chart(ReadingHint::Convergence, &[("4KiB", &[3.0, 3.2, 3.0]), ("8KiB", &[5.0, 5.0, 5.0])]);
+        let text = finding(&lines).unwrap();
+        assert!(text.starts_with("From round 1 to 3, each line ended where it began; "), "{text}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use stdx::units::{block_size, kib};
 
 use super::absent::ABSENT;
-use super::loops::{iops, megabytes};
+use super::loops::{Over, figure, iops, megabytes};
 use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
@@ -19,7 +19,7 @@ pub(super) const IOPS: Kind = Kind {
     purpose: "random IOPS over the areas of a disk, as measured by another tool",
     tracked: None,
     pages: |view| pages(view, Unit::Iops, 1, iops),
-    figures: |_| Vec::<KeyFigure>::new(),
+    figures: |view| means(view, 4 << 10, Unit::Iops, iops),
 };
 
 /// Sequential throughput by area.
@@ -30,38 +30,38 @@ pub(super) const THROUGHPUT: Kind = Kind {
     purpose: "sequential throughput over the areas of a disk, as measured by another tool",
     tracked: None,
     pages: |view| pages(view, Unit::MegabytesPerSecond, 1, megabytes),
-    figures: |_| Vec::<KeyFigure>::new(),
+    figures: |view| means(view, 1 << 20, Unit::MegabytesPerSecond, megabytes),
 };
+
+fn means(view: &View<'_>, bytes: u32, unit: Unit, measure: Measure) -> Vec<KeyFigure> {
+    let mean = |read| figure(view, bytes, read, ", mean over all areas", unit, 1, measure, Over::Mean);
+    [0, 100].map(mean).into()
+}
 
 fn pages(view: &View<'_>, unit: Unit, decimals: usize, measure: Measure) -> Vec<Page> {
     let mut pages = Vec::new();
-    let mut rows = Vec::new();
     for read_percent in view.mixes() {
-        let series: Vec<Series> = view
-            .sizes()
-            .into_iter()
-            .map(|block_bytes| Series {
-                name: block_size(u64::from(block_bytes)),
-                points: view.points(Spot { block_bytes, read_percent }, measure),
-            })
-            .filter(|series| !series.points.is_empty())
-            .collect();
+        let series = |block_bytes: u32| Series {
+            name: block_size(u64::from(block_bytes)),
+            points: view.points(Spot { block_bytes, read_percent }, measure),
+        };
+        let series = view.sizes().into_iter().map(series).filter(|s| !s.points.is_empty()).collect();
         let title = format!("{unit} v Area - R/W {}", mix_name(read_percent));
-        let (x, y) = (("Area (1: outside)", Scale::Integer), (unit.symbol(), Scale::LinearFromZero));
+        let (x, y) = (("Area", Scale::Integer), (unit.symbol(), Scale::LinearFromZero));
         let lines = Lines::plain(ReadingHint::ByPosition, x, y, series);
         pages.push(Page::of(format!("over-areas-{read_percent}"), &title, Exhibit::Lines(lines)));
     }
-    for block_bytes in view.sizes() {
+    let row = |block_bytes: u32| {
         let value = |read_percent| view.mean(Spot { block_bytes, read_percent }, measure);
         let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || ABSENT.into()));
-        rows.push(Row { name: kib(u64::from(block_bytes)), cells: cells.collect() });
-    }
+        Row { name: kib(u64::from(block_bytes)), cells: cells.collect() }
+    };
     let table = Table {
         heading: format!("{unit}, mean over all areas"),
         row_heading: "Block Size (KiB)".into(),
         column_heading: "Read / Write Mix %".into(),
         columns: view.mixes().into_iter().map(mix_name).collect(),
-        rows,
+        rows: view.sizes().into_iter().map(row).collect(),
         decimals,
         units: unit.into(),
     };

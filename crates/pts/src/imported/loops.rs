@@ -104,7 +104,7 @@ pub(super) fn maximum(reading: &Reading) -> Option<f64> {
 
 /// Reduces the values from several rounds to one.
 #[derive(Clone, Copy)]
-enum Over {
+pub(super) enum Over {
     Mean,
     Largest,
 }
@@ -132,7 +132,7 @@ fn tracked(view: &View<'_>, block_bytes: u32, unit: Unit, measure: Measure) -> T
 }
 
 #[expect(clippy::too_many_arguments, reason = "each argument sets one property of the figure")]
-fn figure(
+pub(super) fn figure(
     view: &View<'_>,
     block_bytes: u32,
     read_percent: u8,

@@ -2,7 +2,7 @@
 //! first facts of each block.
 
 use pts::Outcome;
-use stdx::units::{amount_base2, amount_base10, grouped};
+use stdx::units::{amount_base2, amount_base10, count_of, grouped};
 
 use super::values::{Fact, absent, board, cpu, fact, interface, or_na, system};
 use crate::document::contents::Document;
@@ -48,7 +48,8 @@ fn device(document: &Document) -> Vec<Fact> {
     ];
     match &target.array {
         Some(array) if array.members.len() > MOST_MEMBERS => {
-            facts.push(("MEMBERS", format!("{} drives, see Special Notes", array.members.len())));
+            let drives = count_of(array.members.len(), "drive");
+            facts.push(("MEMBERS", format!("{drives}, see Special Notes")));
         }
         Some(array) => facts.extend(array.members.iter().map(|member| ("MEMBER", member.words()))),
         None => {}
