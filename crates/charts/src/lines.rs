@@ -28,9 +28,6 @@ const NARROW_LEFT: f64 = 78.0;
 /// legend entry with a remark.
 const CAVEAT_SIZE: f64 = 9.5;
 const CAVEAT_ROWS: f64 = 1.55;
-/// Maximum number of points of which each has a marker; if there are more points, only some have one, because
-/// more markers would obscure the line.
-const MARKERS: usize = 60;
 
 /// The plot area: pixels of its edges, and the two axes.
 struct LinePlot {
@@ -141,8 +138,7 @@ fn draw_series(
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
             canvas.polyline(&path, stroke_of_line(colour, around.caveat(index)));
-            let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
-            for (at, point) in shown.iter().step_by(shown.len() / markers + 1) {
+            for (at, point) in shown.iter().step_by(marker::step(&path, size.is_narrow())) {
                 canvas.dot(*at, &name(point), |canvas| marker::draw(canvas, place, colour, *at, 4.2));
             }
         });
