@@ -145,10 +145,11 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     y + 54.0
 }
 
-/// Draws a title, on two lines in smaller letters if it is too long for one line.
+/// Draws a title, on two lines of similar length in smaller letters if it is too long for one line.
 fn title(sheet: &mut Sheet<'_>, area: Area, text: &str) {
     const SIZES: [f64; 2] = [17.0, 14.0];
-    let lines = SIZES.map(|size| sheet.fonts.wrap(text, ink(size).bold(), area.width));
+    let wrap = |size: f64, width| sheet.fonts.wrap(text, ink(size).bold(), width);
+    let lines = [wrap(SIZES[0], area.width), wrap(SIZES[1], 0.75 * area.width)];
     match lines.each_ref().map(Vec::as_slice) {
         [[line], _] => {
             sheet.text((area.x, area.y + 28.0), area.width, line, ink(SIZES[0]).bold(), Align::Middle);
