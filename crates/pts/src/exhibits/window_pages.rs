@@ -72,7 +72,7 @@ fn approach(title: String, exhibits: Vec<Exhibit>, remarks: Vec<String>) -> Page
 fn no_window(window: Option<&WindowStats>) -> Vec<String> {
     match window {
         Some(_) => Vec::new(),
-        None => vec!["Fewer than five rounds are complete, so there is no measurement window yet.".into()],
+        None => vec!["Fewer than five uninterrupted rounds are complete, so there is no window yet.".into()],
     }
 }
 

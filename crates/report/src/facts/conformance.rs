@@ -188,11 +188,8 @@ fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let Some((record, purged)) = found else {
         return clause("Purge", required, "none".into(), Some(Verdict::DoesNotConform), &[]);
     };
-    let (note, verdict) = match purged.pts_purge {
-        true => ("", Verdict::Conforms),
-        false => (" (not a PTS purge)", Verdict::Modified),
-    };
-    clause("Purge", required, format!("{}{note}", purged.method), Some(verdict), &[record])
+    let verdict = if purged.pts_purge { Verdict::Conforms } else { Verdict::Modified };
+    clause("Purge", required, purged.method.clone(), Some(verdict), &[record])
 }
 
 fn preconditioning(judged: JudgedRun<'_>, outcome: &Outcome, prepared: &[&Answer<'_>]) -> Clause {

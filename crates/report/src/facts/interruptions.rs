@@ -64,7 +64,10 @@ pub(crate) fn in_short(interruptions: &[Interruption]) -> String {
     let length = match (interruptions.len(), gaps.as_slice()) {
         (1, []) => "once, not resumed".to_owned(),
         (1, [gap]) => format!("once, for {}", span(*gap)),
-        (times, gaps) => format!("{times} times, for {} in total", span(gaps.iter().sum())),
+        (times, gaps) => {
+            let end = if gaps.len() < times { ", not resumed since" } else { "" };
+            format!("{times} times, for {} in total{end}", span(gaps.iter().sum()))
+        }
     };
     let first = interruptions[0].reason();
     let others = interruptions.iter().any(|other| other.reason() != first);
@@ -92,6 +95,10 @@ mod tests {
         assert_eq!(
             banner(twice("the device is gone")),
             "2 times, for 10 s in total (Ctrl-C; and others)"
+        );
+        assert_eq!(
+            banner(vec![interrupted("Ctrl-C"), resumed(), interrupted("Ctrl-C")]),
+            "2 times, for 5 s in total, not resumed since (Ctrl-C)"
         );
         assert_eq!(
             banner(vec![Event::TestStarted { test: "iops".into() }, resumed()]),
