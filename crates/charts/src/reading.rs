@@ -21,8 +21,7 @@ const RETURNS: &str = "Each line is the return to writing without a pause after 
      the drive had recovered while idle.";
 const TAIL: &str = "Response time by share of I/Os, with equal space for each additional nine: a steep end \
                     means that a few I/Os take much longer than all others.";
-const BY_MIX: &str =
-    "Mean of each mix, by share of reads: only writes on the left, only reads on the right.";
+const BY_MIX: &str = "Mean of each mix, by share of reads: only writes on the left, only reads on the right.";
 const COLUMNS: &str = "Each column is one block size at one mix over the measurement window: writes in front, \
                        reads at the back.";
 const SATURATION: &str = "Each point is one cell, a minute by default, since the purge: a high start is the \

@@ -4,8 +4,7 @@ use chartdata::ReadingHint;
 use chartdata::exhibit::{Axis, GuideRole, Lines, Scale, Series};
 
 use super::amounts::{
-    MILLISECONDS, SMALLEST, amount, at, change, is_unchanged, moved, pair, percent, quantity, unit_of,
-    within,
+    MILLISECONDS, SMALLEST, amount, at, change, is_unchanged, moved, pair, percent, quantity, unit_of, within,
 };
 use super::columns::extremes;
 use super::course;

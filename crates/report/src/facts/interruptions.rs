@@ -92,10 +92,7 @@ mod tests {
         assert_eq!(banner(vec![interrupted("Ctrl-C")]), "once, not resumed (Ctrl-C)");
         let twice = |second| vec![interrupted("Ctrl-C"), resumed(), interrupted(second), resumed()];
         assert_eq!(banner(twice("Ctrl-C")), "2 times, for 10 s in total (Ctrl-C)");
-        assert_eq!(
-            banner(twice("the device is gone")),
-            "2 times, for 10 s in total (Ctrl-C; and others)"
-        );
+        assert_eq!(banner(twice("the device is gone")), "2 times, for 10 s in total (Ctrl-C; and others)");
         assert_eq!(
             banner(vec![interrupted("Ctrl-C"), resumed(), interrupted("Ctrl-C")]),
             "2 times, for 5 s in total, not resumed since (Ctrl-C)"
