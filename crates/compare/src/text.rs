@@ -1,5 +1,7 @@
 //! The comparison for terminals, at most 80 columns wide unless names are longer.
 
+use charts::markup::shortened;
+
 use crate::comparison::{Comparison, Line};
 use crate::selected::ranking;
 use crate::statistics;
@@ -8,6 +10,9 @@ use crate::wording::{decimals, difference, letter, letters, marks, mean};
 const WIDTH: usize = 80;
 /// If there are more runs, each figure has one line per run.
 const IN_COLUMNS: usize = 2;
+/// Maximum number of characters of a name beside a figure, and the width of the letter and of all spaces beside it.
+const NAME_CHARACTERS: usize = 24;
+const BESIDE_NAME: usize = 9;
 
 /// Follows a difference that rests on a figure which is not a valid result.
 const NOT_VALID: &str = " !";
@@ -73,30 +78,39 @@ fn wrapped(text: &str, indent: usize) -> String {
     out
 }
 
-/// Formats a figure with one line per run, best first.
+/// Formats a figure with one line per run that has it, best first. Names are shortened if a line would be too long.
 fn block(comparison: &Comparison, line: &Line) -> String {
     let mut out = format!("{} ({})\n", line.name, line.unit);
     let decimals = decimals(line);
-    let value = |run: usize| {
-        line.figures[run].as_ref().and_then(|f| mean(f, decimals)).unwrap_or_else(|| "n/a".into())
-    };
-    let name = |run: usize| comparison.runs[run].name.chars().take(24).collect::<String>();
-    let order = ranking(line);
-    let widest = |of: &dyn Fn(usize) -> String| order.iter().map(|run| of(*run).chars().count()).max();
-    let widths = (widest(&name).unwrap_or(0), widest(&value).unwrap_or(0));
-    for run in &order {
-        let found = match (&line.differences[*run], run) {
+    let row = |run: usize| {
+        let value = line.figures[run].as_ref().and_then(|figure| mean(figure, decimals))?;
+        let found = match (&line.differences[run], run) {
             (_, 0) => "baseline".to_owned(),
             (Some(found), _) => difference(found),
             (None, _) => "n/a".to_owned(),
         };
-        let doubtful = if comparison.is_doubtful(line, *run) { NOT_VALID } else { "" };
-        let found = found + doubtful;
-        let (letter, name, value) = (letter(*run), name(*run), value(*run));
-        out.push_str(&format!("  {letter:<2} {name:<0$}  {value:>1$}  {found}\n", widths.0, widths.1));
+        let doubtful = if comparison.is_doubtful(line, run) { NOT_VALID } else { "" };
+        Some((run, value, found + doubtful))
+    };
+    let rows: Vec<(usize, String, String)> = ranking(line).into_iter().filter_map(row).collect();
+    let (values, found) = (widest(rows.iter().map(|row| &row.1)), widest(rows.iter().map(|row| &row.2)));
+    let room = WIDTH.saturating_sub(BESIDE_NAME + values + found).clamp(NAME_CHARACTERS / 2, NAME_CHARACTERS);
+    let names: Vec<String> = rows.iter().map(|row| shortened(&comparison.runs[row.0].name, room)).collect();
+    let width = widest(names.iter());
+    for ((run, value, found), name) in rows.iter().zip(&names) {
+        out.push_str(&format!("  {:<2} {name:<width$}  {value:>values$}  {found}\n", letter(*run)));
+    }
+    let is_missing = |run: &usize| rows.iter().all(|row| row.0 != *run);
+    let missing: Vec<usize> = (0..comparison.runs.len()).filter(is_missing).collect();
+    if !missing.is_empty() {
+        out.push_str(&format!("  {}\n", wrapped(&format!("n/a: {}", letters(&missing)), 2)));
     }
     out.push('\n');
     out
+}
+
+fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
 fn columns(comparison: &Comparison, shown: &[&Line]) -> String {

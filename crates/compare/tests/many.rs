@@ -302,3 +302,28 @@ fn the_text_is_as_recorded() {
         assert_eq!(found, expected, "{name}; PLATEAU_BLESS=1 accepts an intended change");
     }
 }
+
+#[test]
+fn text_names_the_runs_without_a_figure_in_one_line_and_shortens_long_names() {
+    let root = fixture::folder();
+    let of_test = |id: &'static str, tests: &'static [&'static str]| {
+        let model = Some("A model whose name is longer than a column".to_owned());
+        let (run, loaded) =
+            fixture::record(root.path(), &Scenario { id, tests, model, ..Scenario::default() });
+        Candidate::of(&run.file, &loaded).expect("a run")
+    };
+    let runs = vec![
+        of_test("a", &["iops"]),
+        of_test("b", &["iops"]),
+        of_test("c", &["lat"]),
+        of_test("d", &["lat"]),
+    ];
+    let printed = text(&Comparison::of(runs).expect("runs"), false);
+    let is_meant = |block: &&str| block.starts_with("IOPS RND 4KiB W (IOPS)\n");
+    let block = printed.split("\n\n").find(is_meant).expect("a block");
+    let lines: Vec<&str> = block.lines().collect();
+    assert_eq!(lines.len(), 4, "{block}");
+    assert_eq!(lines[3], "  n/a: C, D");
+    assert!(lines[1].contains(" A model whose name is l…  "), "{block}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{block}");
+}
