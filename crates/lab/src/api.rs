@@ -187,7 +187,7 @@ pub fn export(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// A list of runs. Their documents are made one by one, because all of them take several times as much memory as their text.
+/// A list of runs. Their documents are made one by one, because all of them take several times the memory of their text.
 struct Runs<'a>(Vec<&'a Arc<Row>>);
 
 impl Serialize for Runs<'_> {

@@ -42,7 +42,7 @@ pub struct Options {
     pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
-    /// Folder for users, queued plans, the journal of changes and the rows of the library; only this user can write to it.
+    /// Folder for users, queued plans, the journal of changes and saved rows; only this user can write to it.
     pub folder: PathBuf,
     /// Identifies the build of the program: rows of another build are not used.
     pub build: String,

@@ -56,7 +56,7 @@ impl Drive {
         let latest = complete().filter(|row| !row.figures.is_empty()).max_by_key(|row| row.file.created)?;
         let first = latest.figures.iter().min_by_key(|figure| (&figure.test, &figure.name))?;
         let settings = Settings::of(&latest.file);
-        let values = complete().filter(|row| settings.are_of(&row.file)).flat_map(|row| {
+        let values = complete().filter(|row| Settings::of(&row.file) == settings).flat_map(|row| {
             let same = |figure: &&Figure| (&figure.test, &figure.name) == (&first.test, &first.name);
             row.figures
                 .iter()
@@ -81,11 +81,6 @@ pub struct Settings {
 impl Settings {
     fn of(file: &Facts) -> Self {
         Self { profile: file.profile.clone(), demand: file.demand, scale_divisor: file.scale_divisor() }
-    }
-
-    fn are_of(&self, file: &Facts) -> bool {
-        let Self { profile, demand, scale_divisor } = self;
-        *profile == file.profile && *demand == file.demand && *scale_divisor == file.scale_divisor()
     }
 
     /// Returns the settings as `plateau trend` prints them.

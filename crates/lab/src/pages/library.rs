@@ -99,8 +99,8 @@ impl Selection {
     }
 }
 
-/// Returns whether a text contains a word, ignoring case. Most texts are ASCII and are compared as they are: a list filters
-/// thousands of runs.
+/// Returns whether a text contains a word, ignoring case. A list filters thousands of runs, so ASCII texts are compared
+/// as they are.
 fn contains_ignoring_case(text: &str, word: &str) -> bool {
     if !text.is_ascii() || !word.is_ascii() {
         return text.to_lowercase().contains(&word.to_lowercase());
