@@ -139,7 +139,7 @@ impl Catalogue {
 
     /// Returns how the runs in the library use a target.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
-        self.targets.usage(&self.library, is_its)
+        self.targets.usage(&self.library, &self.shared, is_its)
     }
 
     fn scan(&self, known: &Rows) -> Result<Scan, String> {

@@ -1,7 +1,6 @@
 //! Which runs use a target. A run that waits for its drive asks this again and again while another run measures, so
 //! no journal is read: `run.json` is read once per run, and then only the locks of the runs on this target are checked.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
 use launch::{Lock, lock_of};
-use record::{Library, LibraryError, Run, TargetFacts, is_run_id};
+use record::{Candidate, Library, LibraryError, Run, TargetFacts, is_run_id};
 use stdx::text::with_causes;
+
+use super::facts::Shared;
 
 /// How the runs in a library use a target.
 #[derive(Debug, Default)]
@@ -28,21 +29,22 @@ impl Usage {
     }
 }
 
-/// The part of a run's `run.json` that is needed.
-struct Tested {
+/// The part of a run's `run.json` that is needed, with the stamp of the file when it was read.
+struct Known {
+    place: Candidate,
+    stamp: Option<Stamp>,
     id: String,
-    target: TargetFacts,
+    target: Arc<TargetFacts>,
 }
 
-/// The target of the run in each directory, with the stamp of its `run.json` when it was read.
+/// The target of each run, by name.
 #[derive(Default)]
-pub struct Targets(Mutex<BTreeMap<PathBuf, Known>>);
-
-type Known = (Option<Stamp>, Arc<Tested>);
+pub struct Targets(Mutex<Vec<Known>>);
 
 /// The contents of a library's folder.
 struct Found {
-    tested: Vec<(PathBuf, Arc<Tested>)>,
+    /// Folders and ids of the runs on the target.
+    tested: Vec<(PathBuf, String)>,
     /// Folders that may be runs, and why they cannot be opened.
     unopened: Vec<(PathBuf, LibraryError)>,
 }
@@ -52,14 +54,13 @@ impl Targets {
     /// their contents: a folder that cannot be read must not prevent every drive in the host from being tested.
     /// If a process that this server cannot see is working on such a run, it also holds the drive, so another
     /// run refuses the drive.
-    pub fn usage(&self, library: &Library, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
-        let Found { tested, unopened } = match self.tested(library) {
+    pub fn usage(&self, library: &Library, shared: &Shared, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
+        let Found { tested, unopened } = match self.tested(library, shared, is_its) {
             Ok(found) => found,
             Err(why) => return Usage::by(why),
         };
         let mut warnings = Vec::new();
-        for (dir, run) in tested.iter().filter(|(_, run)| is_its(&run.target)) {
-            let id = &run.id;
+        for (dir, id) in &tested {
             match lock_of(dir) {
                 Lock::Held => return Usage::by(format!("run {id} is in progress")),
                 Lock::Free => {}
@@ -84,33 +85,41 @@ impl Targets {
         Usage { by: None, warnings }
     }
 
-    fn tested(&self, library: &Library) -> Result<Found, String> {
+    fn tested(
+        &self,
+        library: &Library,
+        shared: &Shared,
+        is_its: impl Fn(&TargetFacts) -> bool,
+    ) -> Result<Found, String> {
         let root = library.root();
         let failed = |error: std::io::Error| format!("cannot list {}: {error}", root.display());
-        let entries = library.entries().map_err(failed)?;
+        let candidates = library.candidates().map_err(failed)?;
         let mut targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut current = BTreeMap::new();
+        // Both are sorted by name.
+        let mut before = std::mem::take(&mut *targets).into_iter().peekable();
         let mut unopened = Vec::new();
-        for (name, dir) in entries {
-            if name.as_encoded_bytes().starts_with(b".") {
+        for place in candidates.into_iter().filter(|place| !place.name.as_encoded_bytes().starts_with(b".")) {
+            while before.next_if(|known| known.place < place).is_some() {}
+            let stamp = Stamp::of(&place.run_file_in(root));
+            let is_current = |known: &Known| stamp.is_some() && known.stamp == stamp;
+            if let Some(known) = before.next_if(|known| known.place == place).filter(is_current) {
+                targets.push(known);
                 continue;
             }
-            let [file, journal] = library.files_of(&dir);
-            let stamp = Stamp::of(&file);
-            let known = targets.remove(&dir).filter(|(at, _)| stamp.is_some() && *at == stamp);
-            let tested = known.map_or_else(
-                || Run::open(&dir).map(|run| Arc::new(Tested { id: run.file.id, target: run.file.target })),
-                |(_, tested)| Ok(tested),
-            );
-            match tested {
-                Ok(tested) => drop(current.insert(dir, (stamp, tested))),
-                Err(error) if may_be_a_run(&name, &journal) => unopened.push((dir, error)),
+            let dir = place.path_in(root);
+            match Run::open(&dir) {
+                Ok(Run { file, .. }) => {
+                    targets.push(Known { place, stamp, id: file.id, target: shared.target(&file.target) });
+                }
+                Err(error) if may_be_a_run(&place.name, &place.journal_in(root)) => {
+                    unopened.push((dir, error));
+                }
                 Err(_) => {}
             }
         }
-        *targets = current;
-        let tested = targets.iter().map(|(dir, (_, tested))| (dir.clone(), Arc::clone(tested)));
-        Ok(Found { tested: tested.collect(), unopened })
+        let its = targets.iter().filter(|known| is_its(&known.target));
+        let tested = its.map(|known| (known.place.path_in(root), known.id.clone())).collect();
+        Ok(Found { tested, unopened })
     }
 }
 
