@@ -123,7 +123,7 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
     let top = marks(&mut canvas, &card.marks, layout.width);
     let text = |size: f64| Lettering::new(size, Anchor::Start).colour(colours.ink);
     let room = layout.width - 2.0 * MARGIN;
-    let device = shortened(&card.device, 44);
+    let device = shortened(&card.device, 60);
     // A long name is not truncated but set in a smaller font.
     let letters = 44.0_f64.min(room / text_width(&device, 1.0));
     canvas.text((MARGIN, top + 52.0), &device, text(letters).bold());
@@ -136,7 +136,8 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
         let (x, width) = (MARGIN + split + 24.0, room - split - 24.0);
         let scale = (width / picture.width).min((below - y - 30.0) / picture.height);
         let (width, height) = (picture.width * scale, picture.height * scale);
-        canvas.text((x, y + 17.0), &fitted(title, 17.0, width), text(17.0).bold());
+        let (title, letters) = one_line(title, 17.0, width);
+        canvas.text((x, y + 17.0), &title, text(letters).bold());
         canvas.rect((x, y + 28.0), width, height, PANEL);
         canvas.inset(svg, (x, y + 28.0), width);
     }
@@ -148,6 +149,21 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
 /// Shortens `text` to fit into `width`.
 fn fitted(text: &str, size: f64, width: f64) -> String {
     shortened(text, (width / text_width("x", size)).max(1.0) as usize)
+}
+
+/// Fits `text` into `width`: in smaller letters than `size` if necessary, and shortened if these are still too wide.
+/// Returns the text and the size of its letters.
+fn one_line(text: &str, size: f64, width: f64) -> (String, f64) {
+    let letters = size.min(0.99 * width / text_width(text, 1.0)).max(0.75 * size);
+    (fitted(text, letters, width), letters)
+}
+
+/// Breaks `text` into at most two lines of `width`, in smaller letters than `size` if it would have to be shortened.
+/// Returns the lines and the size of their letters.
+fn two_lines(text: &str, size: f64, width: f64) -> (Vec<String>, f64) {
+    let is_whole = |lines: &[String]| lines.join(" ").chars().count() == text.chars().count();
+    let usual = lines(text, size, width);
+    if is_whole(&usual) { (usual, size) } else { (lines(text, 0.87 * size, width), 0.87 * size) }
 }
 
 /// Breaks `text` into at most two lines of `width`.
@@ -239,9 +255,9 @@ fn figures(
         canvas.polygon(&corners, "none", frame);
         let soft = |size| Lettering::new(size, Anchor::Start).colour(colours.soft);
         let room = cell - 24.0;
-        let names = lines(&figure.name, 15.0, room);
+        let (names, letters) = two_lines(&figure.name, 15.0, room);
         for (line, name) in (0..).zip(&names) {
-            canvas.text((x + 12.0, y + 22.0 + 17.0 * f64::from(line)), name, soft(15.0));
+            canvas.text((x + 12.0, y + 22.0 + 17.0 * f64::from(line)), name, soft(letters));
         }
         let share = if names.len() > 1 { 0.7 } else { 0.62 };
         // The value stays below the name even if the frame is low.
@@ -257,7 +273,8 @@ fn figures(
             (&figure.value, strong),
             (&figure.unit, soft(letters * 0.48)),
         );
-        canvas.text((x + 12.0, y + tall - 12.0), &fitted(&figure.note, 15.0, room), soft(15.0));
+        let (note, letters) = one_line(&figure.note, 15.0, room);
+        canvas.text((x + 12.0, y + tall - 12.0), &note, soft(letters));
     }
 }
 
@@ -293,7 +310,7 @@ mod tests {
             name: "A: WSAT RND 4KiB W, mean of the last 30 minutes, not judged".into(),
             value: "32,185.7".into(),
             unit: "IOPS".into(),
-            note: "B -0.1 % within noise".into(),
+            note: "others: -96.7 to +12,491.5 %".into(),
             is_valid: true,
         };
         let wide = "a verdict of many words, in a frame of its own".to_owned();
@@ -321,6 +338,8 @@ mod tests {
         };
         let (names, values) = (places("minutes, not judg"), places(">32,185.7<"));
         assert_eq!((names.len(), values.len()), (6, 6), "{svg}");
+        assert_eq!(places("not judged<").len(), 6, "smaller letters instead of an ellipsis: {svg}");
+        assert_eq!(places(">others: -96.7 to +12,491.5 %<").len(), 6, "{svg}");
         for ((name, _), (value, size)) in names.iter().zip(&values) {
             assert!(value - size * 0.73 >= name + 4.0, "{names:?} {values:?}");
         }
