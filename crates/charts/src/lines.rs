@@ -111,7 +111,8 @@ fn draw(lines: &Lines, around: &Surroundings<'_>, title: &str, size: Size) -> St
     draw_axes(&mut canvas, lines, &plot);
     draw_legend(&mut canvas, lines, around, &plot, size);
     let is_empty = lines.series.iter().all(|s| s.points.is_empty());
-    draw_remark(&mut canvas, &plot, is_empty, omitted);
+    let has_names = lines.marked.is_some() || !lines.bands.is_empty();
+    draw_remark(&mut canvas, &plot, is_empty, omitted, has_names);
     canvas.finish()
 }
 
@@ -479,14 +480,17 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, pl
     }
 }
 
-/// Says whether the plot is empty or lacks some points.
-fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: usize) {
+/// Says whether the plot is empty or lacks some points, above the plot unless it has names there.
+fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: usize, has_names: bool) {
     if is_empty {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if omitted > 0 {
         let text = format!("{} cannot be shown on a logarithmic axis", count_of(omitted, "zero value"));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
+        if !has_names {
+            return canvas.text((plot.right, plot.top - 3.0), &text, lettering);
+        }
         // The ground separates the text from lines below it.
         let width = text_width(&text, lettering.size) + 6.0;
         let from = (plot.right - 6.0 - width).max(plot.left + 1.0);

@@ -191,6 +191,26 @@ fn the_labels_of_an_even_axis_are_even() {
     assert!(steps.len() > 2 && steps.iter().all(|step| (step - steps[0]).abs() < 1e-9), "{labels:?}");
 }
 
+/// Lines may be anywhere in a plot, so a remark inside it would cover one.
+#[test]
+fn the_remark_on_zero_values_is_above_the_plot() {
+    let axis = |label: &str, scale| Axis { label: label.into(), scale };
+    let points = vec![(0.5, 192_050.0), (4.0, 90.0), (8.0, 0.0)];
+    let lines = Lines {
+        reading: ReadingHint::ByBlockSize,
+        x: axis("Block Size (KiB)", Scale::Log2),
+        y: axis("IOPS", Scale::Log10),
+        series: vec![Series { name: "0/100".into(), points }],
+        guides: Vec::new(),
+        marked: None,
+        bands: Vec::new(),
+    };
+    let svg = charts::narrow_picture(&Exhibit::Lines(lines), "Narrow").unwrap();
+    let remark = svg.split("<text").find(|part| part.contains("1 zero value cannot be shown")).unwrap();
+    let y: f64 = remark.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    assert!(y < 14.0, "{remark}");
+}
+
 /// A label that does not fit to the left of the axis starts at the edge of the picture.
 #[test]
 fn a_long_label_of_the_vertical_axis_is_not_cut_off() {
