@@ -191,6 +191,8 @@ fn a_gap_gives_25_new_rounds() {
     bench.gaps = vec![(3, 20)];
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!((outcome.rounds, outcome.header.rounds.as_str()), (28, "24-28"));
+    assert_eq!(outcome.missed_rounds(), "25 rounds", "as in the note and in the conformance statement");
+    assert!(outcome.notes.iter().any(|note| note.contains("no steady state in 25 rounds")));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::method::steady::WindowStats;
 pub struct JudgedLoop {
     /// In a test with several loops, the purpose of this one, such as `preconditioning`; otherwise empty.
     pub name: &'static str,
-    /// Number of completed rounds.
+    /// Number of completed rounds; where an interruption begins new rounds, the number since the last one.
     pub rounds: u32,
     /// Whether the loop reached steady state.
     pub converged: bool,

@@ -136,7 +136,7 @@ impl Rounds {
             window: self.history.named_window(),
             loops: vec![JudgedLoop {
                 name: "",
-                rounds: self.last(),
+                rounds: self.history.len(),
                 converged: self.converged,
                 window: self.history.window().into_iter().next(),
                 only_step: None,
