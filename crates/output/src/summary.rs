@@ -198,7 +198,9 @@ impl Summary {
         }
         let marked = |figure: &pts::KeyFigure| figure.value.is_some() && figure.host_limited;
         let is_marked = outcomes.iter().flat_map(|outcome| &outcome.key_figures).any(marked);
-        let legend = if is_marked { host_limit::legend() + "\n" } else { String::new() };
+        // As below tables, in two lines of less than 80 columns.
+        let legend =
+            if is_marked { host_limit::legend().replace("; ", ";\n  ") + "\n" } else { String::new() };
         format!("\n{}\n{legend}", lines.join("\n"))
     }
 
