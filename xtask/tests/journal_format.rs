@@ -116,14 +116,14 @@ fn unknown_fields_are_refused_everywhere() {
         let value = serde_json::from_str(line).expect("JSON");
         with_unknown_fields(&value, &mut |changed, path| {
             tried += 1;
-            let read = serde_json::from_value::<Entry>(changed);
+            let read = serde_json::from_str::<Entry>(&changed.to_string());
             assert!(read.is_err(), "an unknown field at '{path}' is accepted in {line}");
         });
     }
     let value = serde_json::from_str(&run_file().1).expect("JSON");
     with_unknown_fields(&value, &mut |changed, path| {
         tried += 1;
-        assert!(serde_json::from_value::<RunFile>(changed).is_err(), "run.json: '{path}'");
+        assert!(serde_json::from_str::<RunFile>(&changed.to_string()).is_err(), "run.json: '{path}'");
     });
     assert!(tried > 2 * EVENTS, "{tried}");
 }

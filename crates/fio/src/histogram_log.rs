@@ -66,7 +66,7 @@ mod tests {
             "latency_max_ns": [1, 1, 1],
             "times": { "intervals_per_column": 1, "columns": [[0, 3], [0, 1], [0, 2]] },
         });
-        segment.series = serde_json::from_value(series).expect("a series");
+        segment.series = serde_json::from_str(&series.to_string()).expect("a series");
         segment.end_ns = segment.start_ns + 2_500_000_000;
         let lines = |segment: &Segment, intervals| -> Vec<Vec<String>> {
             let text = text(segment, intervals, 4);

@@ -135,14 +135,17 @@ pub(crate) mod tests {
             synced: None,
             host: Some(host),
         };
-        let target = serde_json::from_value(serde_json::json!({
-            "kind": "file",
-            "path": "/tmp/x",
-            "identity": "x",
-            "capacity_bytes": 1 << 30,
-            "logical_block_bytes": 512,
-            "physical_block_bytes": 512,
-        }));
+        let target = serde_json::from_str(
+            &serde_json::json!({
+                "kind": "file",
+                "path": "/tmp/x",
+                "identity": "x",
+                "capacity_bytes": 1 << 30,
+                "logical_block_bytes": 512,
+                "physical_block_bytes": 512,
+            })
+            .to_string(),
+        );
         let target = target.expect("facts of a file");
         Part {
             name: "job".into(),

@@ -20,14 +20,14 @@ fn run(library: &Path, id: &str) -> Run {
             "governor": null, "scheduler": null, "pcie_link": null,
         },
     });
-    let file: RunFile = serde_json::from_value(file).expect("a run file");
+    let file: RunFile = serde_json::from_str(&file.to_string()).expect("a run file");
     Library::at(library).create(file).expect("created").0
 }
 
 fn state(run: &Run) -> Live {
-    serde_json::from_value(serde_json::json!({
+    serde_json::from_str(&serde_json::json!({
         "run": run.file.id, "time": "2026-11-22T12:00:01Z", "left_is_estimate": false, "host_limited": false, "seconds": [],
-    }))
+    }).to_string())
     .expect("a state")
 }
 

@@ -17,7 +17,7 @@ fn run_file(id: &str) -> RunFile {
             "logical_block_bytes": 512, "physical_block_bytes": 4096
         }
     });
-    serde_json::from_value(json).expect("a run file")
+    serde_json::from_str(&json.to_string()).expect("a run file")
 }
 
 fn library(root: &Path) -> Library {

@@ -118,14 +118,14 @@ fn megabytes(path: &Path) -> anyhow::Result<f64> {
 fn run(library: &Path, id: &str, profile: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
     // Everything else is absent.
-    let file: RunFile = serde_json::from_value(serde_json::json!({
+    let file: RunFile = serde_json::from_str(&serde_json::json!({
         "version": RUN_FILE_VERSION, "id": id, "created": jiff::Timestamp::UNIX_EPOCH, "plateau_version": "bench",
         "command": ["cargo xtask bench report"], "tests": tests, "profile": profile.name,
         "settings": profile.settings(1), "host": {},
         "target": { "kind": "block", "path": "/dev/null", "identity": "none",
             "model": "synthetic, for a benchmark", "capacity_bytes": CAPACITY_BYTES,
             "logical_block_bytes": 512, "physical_block_bytes": 4096 },
-    }))?;
+    }).to_string())?;
     let (run, journal) = Library::at(library).create(file)?;
     let mut bench = Recorder { journal, rng: Rng::from_seed(1), clock_ns: 0, cells: 0, shares: shares() };
     let context = Context::of(&run.file).map_err(anyhow::Error::msg)?;

@@ -7,7 +7,7 @@ use super::*;
 /// A run of the IOPS test, whose journal has two records and is locked by the returned value.
 fn example(library: &Path, id: &str) -> (Run, Journal) {
     let profile = pts::Profile::named("pts-e-2.0").expect("a profile");
-    let file: RunFile = serde_json::from_value(serde_json::json!({
+    let file: RunFile = serde_json::from_str(&serde_json::json!({
         "version": 1, "id": id, "created": "2026-03-01T09:00:00Z", "plateau_version": "0.1.0",
         "command": ["plateau", "run", "iops", "/dev/nvme0n1"], "tests": ["iops"], "profile": profile.name,
         "settings": profile.settings(1),
@@ -21,7 +21,7 @@ fn example(library: &Path, id: &str) -> (Run, Journal) {
             "cpu": null, "cpus": null, "board": null, "memory_bytes": null, "os": null, "kernel": null,
             "governor": null, "scheduler": null, "pcie_link": null,
         },
-    }))
+    }).to_string())
     .expect("a run file");
     let (run, mut journal) = Library::at(library).create(file).expect("created");
     journal.append(Event::TestStarted { test: "iops".into() }).expect("appended");

@@ -52,7 +52,7 @@ fn run_file() -> RunFile {
         "tests": ["iops"], "profile": "pts-e-2.0", "settings": null, "target": target(),
         "host": {}
     });
-    serde_json::from_value(json).expect("a run file")
+    serde_json::from_str(&json.to_string()).expect("a run file")
 }
 
 fn why(entries: &[Entry], known: &Known) -> Option<String> {

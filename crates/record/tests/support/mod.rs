@@ -22,5 +22,5 @@ pub fn run_file(id: &str) -> RunFile {
             "governor": null, "scheduler": null, "pcie_link": null,
         },
     });
-    serde_json::from_value(file).expect("a run file")
+    serde_json::from_str(&file.to_string()).expect("a run file")
 }
