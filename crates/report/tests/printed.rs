@@ -14,6 +14,8 @@ fn printed(html: &str) -> Option<Vec<String>> {
     std::fs::write(&page, html).unwrap();
     let browser = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"])
+        // Wider than paper.
+        .arg("--window-size=1400,1000")
         .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .args(["--no-pdf-header-footer", &format!("--print-to-pdf={}", pdf.display())])
         .arg(format!("file://{}", page.display()))
@@ -51,4 +53,17 @@ fn no_page_is_empty_whatever_the_length_of_a_summary() {
         let words = texts[page].split_whitespace().count();
         assert!(words > 100 && is_first_part(page), "page {} has {words} words: {}", page + 1, texts[page]);
     }
+}
+
+/// Nothing folds while the browser prints: the header would be missing, and empty pages would follow the last one.
+#[test]
+fn a_report_that_is_printed_from_a_wide_window_is_unfolded_and_ends_with_its_last_page() {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), &Scenario { restless: true, ..Scenario::default() });
+    let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+    let Some(texts) = printed(&html) else { return };
+    let empty: Vec<usize> = (0..texts.len()).filter(|page| texts[*page].trim().is_empty()).collect();
+    assert!(empty.is_empty(), "of {} pages, these are empty: {empty:?}", texts.len());
+    let reports: Vec<&String> = texts.iter().filter(|text| text.contains("Report Page")).collect();
+    assert!(reports.len() > 2 && reports.iter().all(|text| text.contains("Serial No.")), "{reports:?}");
 }

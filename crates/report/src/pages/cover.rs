@@ -19,9 +19,6 @@ const MOST_FIGURES: usize = 6;
 /// Number of figures in the sentence; more would make it hard to read.
 const FIGURES_IN_SENTENCE: usize = 3;
 
-/// What a failed host check means once the run is complete.
-const FAILED_CHECK: &str = "a host check failed, so results may reflect the host rather than the drive";
-
 /// A verdict in a few words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Headline {
@@ -350,7 +347,9 @@ fn doubts(document: &Document) -> Vec<String> {
     });
     let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
     let legend = has_mark.then(legend);
-    let failed = document.invalidating.iter().map(|check| format!("{FAILED_CHECK}: {check}"));
+    let all = document.invalidating.join("; ");
+    let failed = (!all.is_empty())
+        .then(|| format!("a host check failed, so results may reflect the host rather than the drive: {all}"));
     let unchecked = document.outcomes.iter().filter_map(|outcome| {
         let unchecked = &outcome.acceptance.as_ref()?.unchecked;
         (!unchecked.is_empty()).then(|| format!("{}: not checked: {}", outcome.title, unchecked.join(", ")))

@@ -114,8 +114,9 @@
     });
   }
 
-  // Narrow screens fold the parts that every page repeats; printed pages never do.
-  const narrow = matchMedia("(max-width: 900px)");
+  // Narrow screens fold the parts that every page repeats; printed pages never do. Paper is narrow before the browser
+  // knows its size, and parts that fold after it has counted the pages leave blank ones at the end.
+  const narrow = matchMedia("screen and (max-width: 900px)");
   const fold = (closed) => document.querySelectorAll("details.more").forEach((part) => { part.open = !closed; });
   fold(narrow.matches);
   narrow.addEventListener("change", () => fold(narrow.matches));
