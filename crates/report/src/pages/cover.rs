@@ -348,8 +348,9 @@ fn doubts(document: &Document) -> Vec<String> {
     let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
     let legend = has_mark.then(legend);
     let all = document.invalidating.join("; ");
-    let failed = (!all.is_empty())
-        .then(|| format!("a host check failed, so results may reflect the host rather than the drive: {all}"));
+    let failed = (!all.is_empty()).then(|| {
+        format!("a host check failed, so results may reflect the host rather than the drive: {all}")
+    });
     let unchecked = document.outcomes.iter().filter_map(|outcome| {
         let unchecked = &outcome.acceptance.as_ref()?.unchecked;
         (!unchecked.is_empty()).then(|| format!("{}: not checked: {}", outcome.title, unchecked.join(", ")))
