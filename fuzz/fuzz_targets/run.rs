@@ -5,6 +5,7 @@
 
 #[path = "../properties"]
 mod properties {
+    #[expect(dead_code, reason = "this target uses only part of it")]
     pub mod journal;
     pub mod run;
 }

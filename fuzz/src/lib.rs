@@ -4,6 +4,8 @@
 //! named on its command line: `cargo run -p fuzz --bin job_file -- FILE`. The checks of the workspace therefore notice
 //! if a target no longer matches its parser.
 
+#![forbid(unsafe_code)]
+
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use libfuzzer_sys;
