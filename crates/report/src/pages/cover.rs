@@ -194,8 +194,7 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
 
 /// Returns the spread of the rounds, which differs from the range that the steady-state criteria limit.
 fn spread(share: f64) -> String {
-    let percent = share * 100.0;
-    let value = if percent < 0.05 { "< 0.1".to_owned() } else { format!("{percent:.1}") };
+    let value = if share < 0.0005 { "< 0.1".to_owned() } else { format!("{:.1}", share * 100.0) };
     format!("std. dev. of rounds {value} %")
 }
 
@@ -209,8 +208,9 @@ fn figures(document: &Document) -> Vec<CardFigure> {
                 _ if is_rejected(outcome) => "drive rejected".to_owned(),
                 (Some(_), ..) => "test not complete".to_owned(),
                 (None, Some(false), _) => "not steady".to_owned(),
-                (None, _, Some(share)) => spread(share),
-                (None, _, None) => String::new(),
+                // Without steady state, the values may belong to parts of a disk instead of rounds.
+                (None, Some(true), Some(share)) => spread(share),
+                (None, ..) => String::new(),
             };
             CardFigure {
                 name: if several { format!("{}: {name}", outcome.subject) } else { name },

@@ -294,9 +294,8 @@ fn note_fields(NoteRow { item, notation, comments }: &NoteRow) -> Vec<Vec<TableC
 }
 
 fn origin(sheet: &mut Sheet<'_>, document: &Document) {
-    let items = front::origin(document);
     let half = ROOM / 2.0;
-    for (index, (label, value)) in items.iter().enumerate() {
+    for (index, (label, value)) in front::origin(document).iter().enumerate() {
         let x = SIDE + half * (index % 2) as f64;
         let y = BOTTOM - 22.0 + 15.0 * (index / 2) as f64;
         sheet.text((x, y), 90.0, label, soft(9.5), Align::Left);
@@ -309,12 +308,13 @@ pub(super) fn of_test(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outc
     let y = surround(sheet, document, Some(outcome), number);
     let y = top(sheet, document, y, number, &titles::title_line(document, outcome, "Summary Page"));
     let y = blocks(sheet, &front::blocks_of_test(document, outcome), y) + 6.0;
+    let gap = if outcome.window.len() > 2 { 3.0 } else { 8.0 };
     let y = heading(sheet, y, "Test Description");
-    let y = y + facts_wide(sheet, y, &test_summary::description(outcome)) + 8.0;
+    let y = y + facts_wide(sheet, y, &test_summary::description(outcome)) + gap;
     let y = heading(sheet, y, "Test Set Up");
-    let y = y + set_up(sheet, document, (std::slice::from_ref(outcome), &[]), y, f64::INFINITY) + 8.0;
+    let y = y + set_up(sheet, document, (std::slice::from_ref(outcome), &[]), y, f64::INFINITY) + gap;
     let y = heading(sheet, y, "Select Performance Data");
-    let y = figures(sheet, outcome, y) + 10.0;
+    let y = figures(sheet, outcome, y) + gap + 2.0;
     let y = steady(sheet, outcome, y);
     let y = heading(sheet, y, "Special Notes");
     let room = (BOTTOM - y - NOTE_ROW).max(0.0);
