@@ -191,6 +191,7 @@ mod tests {
             block_bytes: 4096,
             kinds: Vec::new(),
             zones: Vec::new(),
+            sequence: None,
             threads: profile.threads,
             queue_depth: profile.queue_depth,
             range: record::Range::first(1 << 30),

@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         block_bytes: parse_size(block)? as u32,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: threads.parse()?,
         queue_depth: depth.parse()?,
         range: Range::first(armed.facts().capacity_bytes),

@@ -18,6 +18,7 @@ fn trims(access: Access, queue_depth: u16) -> Workload {
         block_bytes: BLOCK,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth,
         range: Range { start_bytes: START, ..Range::first(LENGTH) },

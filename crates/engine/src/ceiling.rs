@@ -151,6 +151,7 @@ fn workload(queue_depth: u16, length_ns: u64) -> Workload {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth,
         range: Range::first(1 << 40),

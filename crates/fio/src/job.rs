@@ -9,6 +9,7 @@ use super::latency_target::LatencyTarget;
 use super::limits::JobLimits;
 use super::log_options::Logs;
 use super::steady::{Steady, SteadyState};
+use super::sequence::Order;
 use super::strides::Strides;
 use super::think::Think;
 use super::tie::Tie;
@@ -91,6 +92,7 @@ pub struct Job {
     pub(crate) distribution: Option<Offsets>,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
+    pub(crate) order: Order,
     /// Seed for offsets and data, if specified.
     pub seed: Option<u64>,
     /// Whether to use `seed`; if not, the seed is random.
@@ -190,6 +192,7 @@ impl Default for Job {
             norandommap: false,
             seed: None,
             randrepeat: true,
+            order: Order::default(),
             engine: Engine::Auto,
             placement: None,
             polling: Polling::No,
@@ -249,7 +252,8 @@ impl Job {
     /// Returns remarks for readers of the results.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.access == Access::Random && !self.norandommap && self.offsets() == Offsets::Independent {
+        let is_drawn = self.access == Access::Random && self.order.blocks.is_none();
+        if is_drawn && !self.norandommap && self.offsets() == Offsets::Independent {
             notes.push("offsets are drawn independently, as in fio with norandommap".to_owned());
         }
         if let (Some(seed), false) = (self.seed, self.randrepeat) {
@@ -294,7 +298,7 @@ impl Job {
             ("rwmixread", self.mix.is_some() && self.reads.is_some()),
             (
                 "random_distribution",
-                self.access == Access::Sequential && (self.distribution.is_some() || !self.zones.is_empty()),
+                self.access == Access::Sequential && self.is_distributed(),
             ),
         ];
         for (name, _) in without_effect.iter().filter(|(_, is_so)| *is_so) {
@@ -344,7 +348,7 @@ impl Job {
             None if self.access == Access::Random
                 && !self.norandommap
                 && one_size
-                && self.zones.is_empty()
+                && !self.is_distributed()
                 && self.align_bytes == 0 =>
             {
                 Offsets::OncePerPass
@@ -356,6 +360,10 @@ impl Job {
     /// Returns the end of the range that the job may access on a target of this size; `None` for the whole
     /// target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
+    fn is_distributed(&self) -> bool {
+        self.distribution.is_some() || self.order.blocks.is_some() || !self.zones.is_empty()
+    }
+
         let start = self.start_of(u64::from(self.numjobs) - 1, whole_bytes).unwrap_or(u64::MAX);
         self.size_from(start, whole_bytes).map(|size| start.saturating_add(size))
     }

@@ -13,6 +13,7 @@ pub fn laying_out(capacity_bytes: u64, seed: u64) -> Workload {
         block_bytes: MIB as u32,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth: 8,
         range: Range::first(length),

@@ -29,6 +29,7 @@ mod rates;
 pub mod result;
 mod searches;
 mod setters;
+mod sequence;
 mod stage_limits;
 mod stages;
 pub mod steady;

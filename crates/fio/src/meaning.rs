@@ -149,23 +149,21 @@ impl Job {
         let arrivals = self.arrivals()?;
         let is_last = start_bytes + size == capacity_bytes;
         let (range, amount) = self.strided_range((start_bytes, size), amount, is_last)?;
-        let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
+        let (until, limit_ns) = self.end_of(size, amount)?;
         let plain = Workload {
             access: self.access,
             read_percent: self.read_percent(),
             block_bytes: self.blocks[0][0].block_bytes,
             kinds: Vec::new(),
             zones: if self.access == Access::Random { self.zones.clone() } else { Vec::new() },
+            sequence: self.sequence(),
             threads: 1,
             queue_depth: self.depth(),
             range,
             from_block: 0,
             align_bytes: self.align_bytes,
             data_pattern: self.data_pattern(),
-            until: match self.runtime_ns {
-                Some(ns) if self.time_based => Until::DurationNs(ns),
-                _ => Until::AmountBytes(amount),
-            },
+            until,
             seed,
             regime: Regime {
                 arrivals,

@@ -7,6 +7,7 @@ use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
+use super::sequence::block_numbers;
 use super::tie::ExitWhat;
 use super::values::{
     bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns, time_of_us_ns,
@@ -367,7 +368,7 @@ pub fn rate(job: &mut Job, text: &str) -> Result<(), String> {
 
 pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
     job.zones.clear();
-    job.distribution = None;
+    (job.distribution, job.order.blocks) = (None, None);
     let (name, value) = text.split_once(':').unwrap_or((text, ""));
     let zones = match name {
         "random" if value.is_empty() => return Ok(()),
@@ -386,11 +387,13 @@ pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
             job.distribution = Some(Offsets::NormalPercent(number(value, 1, 100)?));
             return Ok(());
         }
+        "sequence" => {
+            job.order.blocks = Some(block_numbers(value)?);
+            return Ok(());
+        }
         _ => {
-            return Err(
-                "only random, zoned:ACCESS/SIZE:.., zipf:THETA, pareto:H and normal:PERCENT are supported"
-                    .into(),
-            );
+            let supported = "random, zoned:ACCESS/SIZE:.., zipf:THETA, pareto:H, normal:PERCENT and sequence:BLOCK,BLOCK,..";
+            return Err(format!("only {supported} are supported"));
         }
     };
     if zones.contains(',') {

@@ -43,6 +43,7 @@ mod run_file;
 pub mod run_files;
 pub mod run_label;
 mod segment;
+mod sequence;
 mod stated;
 pub mod storage;
 mod sync;
@@ -106,6 +107,7 @@ pub use run_file::{
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use stated::{Link, Stated};
+pub use sequence::Sequence;
 pub use sync::{EachWrite, Synced, Syncs};
 pub use thinktime::ThinkTime;
 pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-use crate::Regime;
+use crate::{Regime, Sequence};
 
 /// A load on a drive. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Workload {
     /// Parts of the range, each with its share of the random I/Os; empty if access is uniform.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
+    /// The order of the random I/Os; `None` if their offsets are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<Sequence>,
     /// Threads (TC).
     pub threads: u16,
     /// Outstanding I/Os per thread (QD).
@@ -278,7 +281,8 @@ impl Workload {
         if self.regime.trims && self.read_percent > 0 {
             return Some("a mix of reads and trims; use one workload for each".into());
         }
-        if let Some(problem) = self.pattern().problem(self.threads) {
+        let problem = self.pattern().problem(self.threads);
+        if let Some(problem) = problem.or_else(|| self.sequence_problem()) {
             return Some(problem);
         }
         if let DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }) =
@@ -295,6 +299,23 @@ impl Workload {
                 Some(format!("an amount of {amount} B is less than one block"))
             }
             until => self.regime.problem(matches!(until, Until::DurationNs(_))),
+        }
+    }
+
+    /// Checks that a strided sequence does not go on beyond the end of the range.
+    fn sequence_problem(&self) -> Option<String> {
+        let sequence = stdx::access::Sequence::from(self.sequence.clone()?);
+        let most = sequence.accesses_within(self.range.span().blocks(self.block_bytes))?;
+        match self.until {
+            _ if !matches!(self.read_percent, 0 | 100) => {
+                Some("a strided sequence in a mix of reads and writes, whose lengths are unknown".into())
+            }
+            Until::AmountBytes(bytes)
+                if (bytes / u64::from(self.block_bytes)).div_ceil(self.threads.into()) <= most =>
+            {
+                None
+            }
+            _ => Some(format!("a strided sequence that ends after {most} I/Os of each thread, with the range")),
         }
     }
 
@@ -347,6 +368,7 @@ impl Workload {
             descending: self.regime.descending,
             align_bytes: self.align_bytes,
             offsets: self.regime.offsets.into(),
+            sequence: self.sequence.clone().map(Into::into),
         }
     }
 

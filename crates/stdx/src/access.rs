@@ -5,6 +5,7 @@ mod lane;
 mod mix;
 mod pattern;
 mod scatter;
+mod sequence;
 mod span;
 
 use crate::Rng;
@@ -15,6 +16,7 @@ use scatter::Scatter;
 pub use lane::Access;
 pub use pattern::{Kind, Pattern, Zone};
 pub use scatter::Offsets;
+pub use sequence::Sequence;
 pub use span::{Order, Span, share};
 
 /// The infinite access stream of one thread.
@@ -37,7 +39,7 @@ impl Stream {
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
         let mut rng = Rng::from_seed_and_stream(seed, u64::from(thread));
         let blocks = pattern.span.blocks(pattern.kinds[0].block_bytes);
-        let scatter = Scatter::new(pattern.offsets, blocks, &mut rng);
+        let scatter = Scatter::new(pattern, blocks, &mut rng);
         Self {
             rng,
             lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),

@@ -10,6 +10,7 @@ pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
         block_bytes: 1000,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth: 1,
         range: Range::first(1 << 30),

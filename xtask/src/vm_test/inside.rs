@@ -34,6 +34,7 @@ impl Chore for Inside {
             block_bytes: READ_BYTES,
             kinds: Vec::new(),
             zones: Vec::new(),
+            sequence: None,
             threads: 1,
             queue_depth: 4,
             range: Range::first(reader.facts().capacity_bytes / (1 << 20) * (1 << 20)),

@@ -87,6 +87,7 @@ fn read_back(workload: &Workload) -> Workload {
         block_bytes: READ_BACK_BYTES,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         queue_depth: READ_BACK_DEPTH,
         until: Until::AmountBytes(bytes),
         regime: Regime::default(),

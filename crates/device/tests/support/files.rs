@@ -64,6 +64,7 @@ pub fn workload(bytes: u64) -> Workload {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth: 4,
         range: Range::first(bytes),

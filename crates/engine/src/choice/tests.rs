@@ -16,6 +16,7 @@ fn workload(until: Until) -> Workload {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 2,
         queue_depth: 16,
         range: Range::first(64 << 20),

@@ -204,9 +204,18 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "random_distribution",
         &[],
         NAME,
-        "`random`, `zoned:ACCESS/SIZE:..` in percent, `zipf:THETA`, `pareto:H`, or `normal:PERCENT` around the middle; all but \
-         `zoned` need one block size [random]",
+        "`random`, `zoned:ACCESS/SIZE:..` in percent, `zipf:THETA`, `pareto:H`, `normal:PERCENT` around the middle, or `sequence:BLOCK,BLOCK,..` for \
+         up to 64 block numbers in this order, again and again; all but `zoned` need one block size [random]",
         distribution,
+    )
+    .differs(),
+    key(
+        "random_sequence_stride",
+        &[],
+        BIT,
+        "whether each repetition of a `sequence` is as many blocks further on as the sequence is long; the job then ends with its \
+         range, and it must either read or write [0]",
+        |job, text| switch(text).map(|on| job.order.is_strided = on),
     )
     .differs(),
     key(

@@ -184,7 +184,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["ramp_size"], "the ramp is a time: ramp_time"),
     refused(&["opendir"], "files are specified individually"),
     refused(&["offset_align"], "offsets are used unchanged"),
-    refused(&["random_sequence_stride"], "only random_distribution=sequence has a stride"),
     refused(&["spr_num_regions"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["spr_op"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["spr_cs"], "`plateau run` preconditions drives as the PTS requires"),

@@ -159,7 +159,7 @@ fn errors_list_the_possible_values() {
         ("cmd_type", "ublk", "only nvme"),
         ("verify", "pattern", "crc32c"),
         ("random_distribution", "zipf:0", "positive"),
-        ("random_distribution", "sequence:2,0,1", "zoned:"),
+        ("random_distribution", "sequential:2,0,1", "zoned:"),
         ("random_distribution", "zoned:50/5:40/95", "90 %"),
         ("rate_iops", "0", "1 to"),
         ("rate_process", "bursty", "poisson"),

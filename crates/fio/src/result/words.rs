@@ -1,6 +1,8 @@
 //! A load as text: everything about it that its PTS notation does not express.
 
-use record::{DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Syncs, ThinkTime, Workload, Zone};
+use record::{
+    DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Sequence, Syncs, ThinkTime, Workload, Zone,
+};
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
 use super::part::places_of;
@@ -16,6 +18,7 @@ pub fn of(workload: &Workload) -> String {
         words.push(of_zones(&workload.zones));
     }
     words.extend(of_offsets(workload.regime.offsets));
+    words.extend(workload.sequence.as_ref().map(of_sequence));
     if workload.regime.descending {
         words.push("descending".into());
     }
@@ -67,6 +70,15 @@ fn of_offsets(offsets: Offsets) -> Option<String> {
         Offsets::ParetoMilli(h) => Some(format!("Pareto {}", f64::from(h) / 1e3)),
         Offsets::NormalPercent(deviation) => Some(format!("normal, deviation {deviation} %")),
     }
+}
+
+/// Describes a sequence; a long one by its first blocks.
+fn of_sequence(sequence: &Sequence) -> String {
+    const MOST: usize = 8;
+    let blocks: Vec<String> = sequence.blocks.iter().take(MOST).map(u32::to_string).collect();
+    let more = if sequence.blocks.len() > MOST { ", .." } else { "" };
+    let strided = if sequence.strided { ", each time further on" } else { "" };
+    format!("blocks {}{more} in this order{strided}", blocks.join(", "))
 }
 
 /// Describes the written data; `None` for random data, which is the default.
@@ -124,6 +136,7 @@ mod tests {
             ("rw=randwrite norandommap", "RND 4KiB W"),
             ("rw=randwrite", "RND 4KiB W, each block once per pass"),
             ("rw=randread random_distribution=zipf:1.2", "RND 4KiB R, Zipf 1.2"),
+            ("rw=randread random_distribution=sequence:2,0,1", "RND 4KiB R, blocks 2, 0, 1 in this order"),
             ("rw=randwrite norandommap zero_buffers", "RND 4KiB W, zeros"),
             ("rw=randwrite norandommap dedupe_percentage=30", "RND 4KiB W, data 30 % copies"),
             (

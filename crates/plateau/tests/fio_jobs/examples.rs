@@ -296,6 +296,14 @@ pub const EXAMPLES: &[Example] = &[
     (
         "ssd-test",
         &[
+    (
+        "sequence-distribution",
+        &[
+            "global ioengine=null rw=randread bs=4k size=48k io_size=24k",
+            "repeating_sequence random_distribution=sequence:2,0,1 random_sequence_stride=0",
+            "strided_sequence stonewall random_distribution=sequence:2,0,1 random_sequence_stride=1",
+        ],
+    ),
             "global bs=4k ioengine=libaio iodepth=4 size=10g direct=1 runtime=60 directory=/mount-point-of-ssd \
              filename=ssd.test.file",
             "seq-read rw=read stonewall",
@@ -399,7 +407,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("rbd", "ioengine=rbd"),
     ("rdmaio-client", "ioengine=rdma"),
     ("rdmaio-server", "ioengine=rdma"),
-    ("sequence-distribution", "random_distribution=sequence:2,0,1"),
     ("sg_verify-fail", "ioengine=sg"),
     ("sg_verify", "ioengine=sg"),
     ("sg_write_same_ndob", "ioengine=sg"),

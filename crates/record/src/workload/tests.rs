@@ -10,6 +10,7 @@ fn plain() -> Workload {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 2,
         queue_depth: 16,
         range: Range::first(1 << 30),

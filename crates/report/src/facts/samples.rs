@@ -15,6 +15,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth: 1,
         range: Range::first(1 << 30),

@@ -85,7 +85,7 @@ impl Lane {
     /// Returns the next access to a block that `scatter` chooses.
     pub(super) fn scattered(&self, scatter: &mut Scatter, rng: &mut Rng) -> Access {
         let read = self.read(rng);
-        let block = scatter.next(rng);
+        let block = scatter.next(read, rng);
         let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }

@@ -1,6 +1,7 @@
 //! Access patterns: kinds of I/O and zones of the span, with their shares.
 
 use super::scatter::Offsets;
+use super::sequence::Sequence;
 use super::span::{Order, Span, share};
 use crate::Rng;
 
@@ -49,6 +50,8 @@ pub struct Pattern {
     /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
     /// and no zones.
     pub offsets: Offsets,
+    /// The order of the blocks, instead of a choice of random offsets; reads and writes each follow the sequence.
+    pub sequence: Option<Sequence>,
 }
 
 impl Pattern {
@@ -64,6 +67,7 @@ impl Pattern {
             descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
+            sequence: None,
         }
     }
 
@@ -103,8 +107,8 @@ impl Pattern {
     /// Returns a description of why `threads` threads cannot use this pattern; `None` if they can.
     #[must_use]
     pub fn problem(&self, threads: u16) -> Option<String> {
-        if self.offsets != Offsets::Independent && (!self.is_plain() || self.kinds[0].order != Order::Random)
-        {
+        let is_chosen = self.offsets != Offsets::Independent || self.sequence.is_some();
+        if is_chosen && (!self.is_plain() || self.kinds[0].order != Order::Random) {
             return Some("a distribution of the offsets needs random I/Os of one size and no zones".into());
         }
         if let Some(problem) = self.offsets.problem() {
@@ -116,6 +120,9 @@ impl Pattern {
             return Some(format!(
                 "the shares of its I/O kinds add up to {sum} % instead of 100, or one of them is zero"
             ));
+        }
+        if let Some(problem) = self.sequence_problem() {
+            return Some(problem);
         }
         if let Some(kind) = self.kinds.iter().find(|kind| kind.read_percent > 100) {
             return Some(format!("a read share of {} % is out of range; use 0 to 100", kind.read_percent));
@@ -136,6 +143,14 @@ impl Pattern {
             }
         }
         None
+    }
+
+    fn sequence_problem(&self) -> Option<String> {
+        let sequence = self.sequence.as_ref()?;
+        match self.offsets {
+            Offsets::Independent => sequence.problem(self.span.blocks(self.kinds[0].block_bytes)),
+            _ => Some("both a sequence and a distribution of the offsets".into()),
+        }
     }
 
     /// Returns the possible start positions of random I/Os of a kind, one entry per zone.

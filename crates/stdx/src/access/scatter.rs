@@ -1,6 +1,8 @@
-//! Random offsets that are not independent or not uniform: each block once per pass, or some blocks more often than
-//! others.
+//! Random offsets that are not independent or not uniform: each block once per pass, some blocks more often than
+//! others, or blocks in a prescribed order.
 
+use super::pattern::Pattern;
+use super::sequence::Sequence;
 use crate::Rng;
 
 /// How random offsets are chosen.
@@ -62,12 +64,22 @@ enum Choice {
     Zipf(Zipf),
     Pareto { exponent: f64 },
     Normal { deviation: f64 },
+    /// With the number of writes and of reads so far.
+    Sequence { sequence: Sequence, accesses: [u64; 2] },
 }
 
 impl Scatter {
     /// Returns `None` for independent offsets.
-    pub(super) fn new(offsets: Offsets, blocks: u64, rng: &mut Rng) -> Option<Self> {
-        let choice = match offsets {
+    pub(super) fn new(pattern: &Pattern, blocks: u64, rng: &mut Rng) -> Option<Self> {
+        let choice = match (&pattern.sequence, pattern.offsets) {
+            (Some(sequence), _) => Choice::Sequence { sequence: sequence.clone(), accesses: [0; 2] },
+            (None, offsets) => Self::choice(offsets, blocks)?,
+        };
+        Some(Self { blocks, order: Permutation::new(blocks, rng.next_u64()), choice })
+    }
+
+    fn choice(offsets: Offsets, blocks: u64) -> Option<Choice> {
+        Some(match offsets {
             Offsets::Independent => return None,
             Offsets::OncePerPass => Choice::Pass { next: 0 },
             Offsets::Zipf { theta_milli } => Choice::Zipf(Zipf::new(blocks, f64::from(theta_milli) / 1e3)),
@@ -78,11 +90,11 @@ impl Scatter {
             Offsets::Normal { deviation_percent } => {
                 Choice::Normal { deviation: blocks as f64 * f64::from(deviation_percent) / 100.0 }
             }
-        };
-        Some(Self { blocks, order: Permutation::new(blocks, rng.next_u64()), choice })
+        })
     }
 
-    pub(super) fn next(&mut self, rng: &mut Rng) -> u64 {
+    /// Returns the block of the next access, which is a read or a write.
+    pub(super) fn next(&mut self, read: bool, rng: &mut Rng) -> u64 {
         let rank = match &mut self.choice {
             Choice::Pass { next } => {
                 if *next == self.blocks {
@@ -96,6 +108,12 @@ impl Scatter {
                 (((self.blocks - 1) as f64 * fraction(rng).powf(*exponent)) as u64).min(self.blocks - 1)
             }
             Choice::Normal { deviation } => return normal(self.blocks, *deviation, rng),
+            Choice::Sequence { sequence, accesses } => {
+                let accesses = &mut accesses[usize::from(read)];
+                *accesses += 1;
+                // Accesses that are drawn in advance may be beyond the last one to be issued.
+                return sequence.block(*accesses - 1) % self.blocks;
+            }
         };
         self.order.of(rank)
     }
@@ -217,12 +235,15 @@ impl Zipf {
 mod tests {
     use super::*;
     use crate::Rng;
+    use crate::access::{Order, Span};
     use proptest::prelude::*;
 
     fn draws(offsets: Offsets, blocks: u64, count: usize) -> Vec<u64> {
         let mut rng = Rng::from_seed_and_stream(3, 0);
-        let mut scatter = Scatter::new(offsets, blocks, &mut rng).expect("not independent");
-        (0..count).map(|_| scatter.next(&mut rng)).collect()
+        let span = Span::contiguous(0, blocks * 512);
+        let pattern = Pattern { offsets, ..Pattern::plain(Order::Random, 0, 512, span) };
+        let mut scatter = Scatter::new(&pattern, blocks, &mut rng).expect("not independent");
+        (0..count).map(|_| scatter.next(false, &mut rng)).collect()
     }
 
     /// Returns how often each block was drawn, the most frequent first.

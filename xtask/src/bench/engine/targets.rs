@@ -162,6 +162,7 @@ pub fn reads(queue_depth: u16) -> Workload {
         block_bytes: 4096,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth,
         range: Range::first(BYTES),

@@ -31,6 +31,7 @@ fn write(until: Until) -> Workload {
         until,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth: 1,
         data_pattern: DataPattern::Random,

@@ -95,6 +95,7 @@ fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
         kinds: Vec::new(),
         zones: Vec::new(),
         threads: 1,
+        sequence: None,
         queue_depth: 16,
         range: record::Range::first(64 * u64::from(BYTES)),
         from_block: 0,

@@ -101,6 +101,7 @@ fn request(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Wo
         block_bytes,
         kinds: Vec::new(),
         zones: Vec::new(),
+        sequence: None,
         threads: 1,
         queue_depth,
         range: Range::first(8 * u64::from(block_bytes)),

@@ -85,6 +85,7 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
         span,
         kinds: vec![kind(512), kind(4096)],
         zones: Vec::new(),
+        sequence: None,
         from_block: 0,
         descending: false,
         align_bytes: 0,
