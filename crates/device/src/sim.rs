@@ -275,7 +275,9 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
         Some(DataProblem::NothingSynced)
     } else {
         let pauses = regime.thinktime.is_some().then_some(DataProblem::NoPauses);
-        pauses.or(regime.trims.then_some(DataProblem::NoTrims))
+        let tolerates = regime.tolerated != record::Tolerated::NONE;
+        let trims = regime.trims.then_some(DataProblem::NoTrims);
+        pauses.or(trims).or(tolerates.then_some(DataProblem::NoTolerance))
     }
 }
 

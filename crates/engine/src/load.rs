@@ -11,6 +11,7 @@ pub(crate) mod concurrent;
 mod content;
 pub(crate) mod exits;
 pub(crate) mod fill;
+pub(crate) mod forgiven;
 pub(crate) mod interval;
 mod large_writes;
 mod loops;

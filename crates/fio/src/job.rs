@@ -4,12 +4,13 @@ use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
+use super::errors::Continues;
 use super::file_list::Files;
 use super::latency_target::LatencyTarget;
 use super::limits::JobLimits;
 use super::log_options::Logs;
-use super::steady::{Steady, SteadyState};
 use super::sequence::Order;
+use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
 use super::think::Think;
 use super::tie::Tie;
@@ -46,6 +47,7 @@ pub struct Job {
     pub(crate) limits: JobLimits,
     pub(crate) latency: LatencyTarget,
     pub(crate) tie: Tie,
+    pub(crate) continues_after: Continues,
     /// Time before the job starts.
     pub start_delay_ns: u64,
     pub(crate) strides: Strides,
@@ -90,9 +92,9 @@ pub struct Job {
     pub(crate) zones: Vec<Zone>,
     /// The distribution of random offsets, if one was requested.
     pub(crate) distribution: Option<Offsets>,
+    pub(crate) order: Order,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
-    pub(crate) order: Order,
     /// Seed for offsets and data, if specified.
     pub seed: Option<u64>,
     /// Whether to use `seed`; if not, the seed is random.
@@ -160,6 +162,7 @@ impl Default for Job {
             limits: JobLimits::default(),
             latency: LatencyTarget::default(),
             tie: Tie::default(),
+            continues_after: Continues::default(),
             start_delay_ns: 0,
             strides: Strides::default(),
             trims: false,
@@ -189,10 +192,10 @@ impl Default for Job {
             process: Process::Constant,
             zones: Vec::new(),
             distribution: None,
+            order: Order::default(),
             norandommap: false,
             seed: None,
             randrepeat: true,
-            order: Order::default(),
             engine: Engine::Auto,
             placement: None,
             polling: Polling::No,
@@ -357,13 +360,13 @@ impl Job {
         }
     }
 
-    /// Returns the end of the range that the job may access on a target of this size; `None` for the whole
-    /// target.
-    pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
     fn is_distributed(&self) -> bool {
         self.distribution.is_some() || self.order.blocks.is_some() || !self.zones.is_empty()
     }
 
+    /// Returns the end of the range that the job may access on a target of this size; `None` for the whole
+    /// target.
+    pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let start = self.start_of(u64::from(self.numjobs) - 1, whole_bytes).unwrap_or(u64::MAX);
         self.size_from(start, whole_bytes).map(|size| start.saturating_add(size))
     }

@@ -11,6 +11,7 @@
 
 mod command_line;
 mod depth_search;
+mod errors;
 mod file;
 mod file_list;
 mod file_operations;
@@ -28,8 +29,8 @@ mod meaning;
 mod rates;
 pub mod result;
 mod searches;
-mod setters;
 mod sequence;
+mod setters;
 mod stage_limits;
 mod stages;
 pub mod steady;

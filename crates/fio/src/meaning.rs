@@ -176,6 +176,7 @@ impl Job {
                 thinktime: self.think.time(),
                 descending: self.strides.is_descending(),
                 trims: self.trims,
+                tolerated: self.continues_after.tolerated(),
             },
         };
         match &self.kinds()?[..] {

@@ -42,6 +42,10 @@ impl Part {
             out.push_str(&times::text(way.name(), direction, self.seconds(), self.has_maxima()));
         }
         out.push_str(&times::of_syncs(&self.synced(), self.seconds()));
+        if let Some(errors) = self.tolerated() {
+            let first = errors.first.as_deref().unwrap_or("none");
+            out.push_str(&format!("errors total {}  first {first}\n", grouped(errors.total as f64, 0)));
+        }
         if let Some(effort) = self.effort() {
             out.push_str(&self.effort_text(&effort));
             out.push_str(&self.host_text(clock));

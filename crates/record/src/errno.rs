@@ -33,6 +33,13 @@ pub fn name(errno: i32) -> String {
     row(errno).map_or_else(|| format!("errno {errno}"), |r| r.1.to_owned())
 }
 
+/// Returns the error number with this name, as [`name`] returns it; `None` if there is none.
+#[must_use]
+pub fn number(name: &str) -> Option<i32> {
+    let unlisted = || name.strip_prefix("errno ")?.parse().ok();
+    ERRNOS.iter().find(|row| row.1 == name).map(|row| row.0).or_else(unlisted)
+}
+
 /// Returns the usual cause if a block device reports this error number.
 #[must_use]
 pub fn cause(errno: i32) -> &'static str {

@@ -48,6 +48,7 @@ mod stated;
 pub mod storage;
 mod sync;
 mod thinktime;
+mod tolerated;
 mod turn;
 mod unknown_wire;
 mod verified;
@@ -106,10 +107,11 @@ pub use run_file::{
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
-pub use stated::{Link, Stated};
 pub use sequence::Sequence;
+pub use stated::{Link, Stated};
 pub use sync::{EachWrite, Synced, Syncs};
 pub use thinktime::ThinkTime;
+pub use tolerated::{Errors, Tolerated};
 pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};

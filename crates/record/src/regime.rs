@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Syncs, ThinkTime};
+use crate::{Syncs, ThinkTime, Tolerated};
 
 /// How the load is generated. The default follows the PTS: each completion triggers the next I/O, every I/O
 /// counts, and data is not verified.
@@ -37,6 +37,9 @@ pub struct Regime {
     /// Whether blocks are trimmed instead of written. Trims count as writes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trims: bool,
+    /// The errors of I/Os that do not end the load.
+    #[serde(skip_serializing_if = "Tolerated::is_none")]
+    pub tolerated: Tolerated,
 }
 
 /// How random offsets are chosen. Every choice except `Independent` requires random I/Os of one size and no zones.
@@ -120,6 +123,7 @@ impl Regime {
         thinktime: None,
         descending: false,
         trims: false,
+        tolerated: Tolerated::NONE,
     };
 
     /// Returns whether the load is generated in the way the PTS requires.

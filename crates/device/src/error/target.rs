@@ -226,6 +226,9 @@ pub enum DataProblem {
     /// The load engine does not trim simulated drives.
     #[error("trims are not simulated; use a real target")]
     NoTrims,
+    /// A simulated drive ends a workload at the first error.
+    #[error("errors that do not end a load are not simulated; use a real target")]
+    NoTolerance,
     /// The engine cannot verify the workload.
     #[error(transparent)]
     Unverifiable(#[from] engine::Unverifiable),

@@ -53,6 +53,7 @@ pub(super) fn conclude(
         repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,
     };
+    let errors = tolerated(&workers);
     // The ramp is not part of the segment.
     let start_ns = start_ns + workload.regime.ramp_ns;
     let late = workers.iter().any(|worker| worker.late);
@@ -73,7 +74,7 @@ pub(super) fn conclude(
         read,
         write,
         series,
-        errors: Vec::new(),
+        errors,
         io_path,
         gap_before: None,
         on_file: None,
@@ -99,6 +100,26 @@ fn synced(workload: &Workload, notes: &[Recording], endings: &[Ending]) -> Optio
     any.then(|| Synced { syncs: latency.count(), latency, end_fsync_ns })
 }
 
+/// Returns the errors that did not end the workload, in order of their first appearance.
+fn tolerated(workers: &[Ended]) -> Vec<ErrorCount> {
+    let mut counts: Vec<_> = workers.iter().flat_map(|worker| &worker.forgiven.counts).collect();
+    counts.sort_unstable_by_key(|(_, _, first_ns)| *first_ns);
+    merged(counts.into_iter().map(|(errno, count, _)| (*errno, *count)))
+}
+
+/// Adds up the counts of each error number.
+fn merged(counts: impl Iterator<Item = (i32, u64)>) -> Vec<ErrorCount> {
+    let mut errors: Vec<ErrorCount> = Vec::new();
+    for (errno, count) in counts {
+        let kind = if errno == 0 { "short".to_owned() } else { name(errno) };
+        match errors.iter_mut().find(|error| error.kind == kind) {
+            Some(known) => known.count += count,
+            None => errors.push(ErrorCount { kind, count }),
+        }
+    }
+    errors
+}
+
 /// Describes the first failed I/O and counts all failed I/Os.
 fn failed(
     target: &Target<'_>,
@@ -106,15 +127,7 @@ fn failed(
     first: &Failure,
     workers: &[Ended],
 ) -> IoFailure {
-    let kind_of = |errno: i32| if errno == 0 { "short".to_owned() } else { name(errno) };
-    let mut errors: Vec<ErrorCount> = Vec::new();
-    for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
-        let kind = kind_of(errno);
-        match errors.iter_mut().find(|e| e.kind == kind) {
-            Some(known) => known.count += count,
-            None => errors.push(ErrorCount { kind, count }),
-        }
-    }
+    let errors = merged(workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| f.counts.iter().copied()));
     let start_ns = start_ns + workload.regime.ramp_ns;
     let finished = first.at_ns.saturating_sub(start_ns) / target.interval_ns;
     let notes = workers.iter().map(|worker| &worker.notes);

@@ -29,6 +29,8 @@ pub(crate) trait Content: Send {
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// Handles an access whose full length was transferred.
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
+    /// Handles an access that failed or transferred only a part, without ending the load.
+    fn lost(&mut self, _: Access) {}
     /// Returns the verification result.
     fn checks(self) -> Option<Checks>;
 }
@@ -235,6 +237,15 @@ impl Content for Stamped {
             self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= !BUSY);
         }
         Took::Time
+    }
+
+    fn lost(&mut self, access: Access) {
+        if !self.checks.writes.is_empty() {
+            let numbers = self.checks.numbers(access);
+            // After a failed write, the content of its blocks is unknown.
+            let kept = if access.read { !BUSY } else { 0 };
+            self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= kept);
+        }
     }
 
     fn checks(self) -> Option<Checks> {

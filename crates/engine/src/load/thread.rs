@@ -8,6 +8,7 @@ use record::{Effort, PathRemark, Until, Workload};
 use stdx::access::Stream;
 
 use super::content::{Checks, Content};
+use super::forgiven::Forgiven;
 use super::message::Message;
 use super::pauses::Pauses;
 use super::periodic_syncs::PeriodicSyncs;
@@ -26,6 +27,7 @@ use crate::queue::{Queue, Shape};
 pub(super) struct Ended {
     pub(super) notes: Recording,
     pub(super) failure: Option<Failure>,
+    pub(super) forgiven: Forgiven,
     /// Number of resubmitted I/Os.
     pub(super) repeats: u32,
     pub(super) queue_error: Option<io::Error>,
@@ -99,10 +101,10 @@ pub(super) fn work<Q: Queue, C: Content>(
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
-    let Worker { queue, recorder, failure, repeats, late, content, .. } = worker;
+    let Worker { queue, recorder, failure, forgiven, repeats, late, content, .. } = worker;
     let (notes, polled) = (recorder.finish(), queue.is_polling());
     let (repeats, checks) = (repeats.count, content.checks());
-    Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, ending, checks })
+    Some(Ended { notes, failure, forgiven, repeats, queue_error, effort, polled, late, ending, checks })
 }
 
 /// What a worker did after its last I/O.
@@ -172,6 +174,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
             usize::from(workload.queue_depth + write_buffers::spares(workload))
         ],
         failure: None,
+        forgiven: Forgiven::of(workload.regime.tolerated),
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     }

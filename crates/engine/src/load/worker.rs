@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stdx::access::{Access, Stream};
 
 use super::content::Content;
+use super::forgiven::Forgiven;
 use super::recorder::Recorder;
 use super::write_buffers::WriteBuffers;
 use crate::clock::Clock;
@@ -224,6 +225,7 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) requests: Vec<Request>,
     pub(crate) failure: Option<Failure>,
+    pub(crate) forgiven: Forgiven,
     pub(crate) repeats: Repeats,
     /// Whether an I/O completed at or after the deadline.
     pub(crate) late: bool,
@@ -348,6 +350,9 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             }
             return After::Again;
         }
+        if sync.is_none() && self.forgive(access, done, errno) {
+            return After::Done;
+        }
         self.stop.store(true, Ordering::Relaxed);
         self.ahead.end();
         let failure = self.failure.get_or_insert_with(|| Failure {
@@ -363,6 +368,28 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             None => failure.counts.push((errno, 1)),
         }
         After::Failed
+    }
+
+    /// Accepts an I/O that failed in a way that the workload tolerates: its error is counted, or the part that it
+    /// transferred. Returns false if the I/O ends the run.
+    fn forgive(&mut self, access: Access, done: Completion, errno: i32) -> bool {
+        let errors = self.forgiven.errors(access.read);
+        let is_partial = done.result > 0 && !errors.is_empty();
+        if !is_partial && !errors.contains(errno) {
+            return false;
+        }
+        self.content.lost(access);
+        if !is_partial {
+            self.forgiven.count(errno, done.done_ns);
+        }
+        if done.done_ns >= self.deadline_ns {
+            self.late = true;
+            self.ahead.end();
+        } else if is_partial {
+            let part = Access { block_bytes: done.result.unsigned_abs(), ..access };
+            self.recorder.record(part, done.started_ns, done.done_ns);
+        }
+        true
     }
 }
 

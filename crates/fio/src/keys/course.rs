@@ -2,6 +2,7 @@
 //! files, other jobs.
 
 use super::entry::{Form, Key, key};
+use crate::errors::{continue_on_error, ignore_error};
 use crate::setters::{exit_what, least_iops, least_rate, most_latency, only_on_or_off, start_delay};
 use crate::steady::criterion;
 use crate::values::{bytes, number, switch, thousandths, time_ns, time_of_us_ns};
@@ -190,6 +191,25 @@ pub(super) const COURSE: &[Key] = &[
         "with `latency_target`, run the job for its own amount or time at the depth that was found, instead of for \
          `latency_window`; the depth is then kept [0]",
         |job, text| switch(text).map(|on| job.latency.runs_on = on),
+    )
+    .differs(),
+    key(
+        "continue_on_error",
+        &[],
+        NAME,
+        "failed I/Os that do not end the load: `none`, `read`, `write`, `io` for both, `verify`, or `all`, with the errors EIO and \
+         EILSEQ; `0` is `none`, `1` is `all`; failed I/Os are part of the amount of a job, but not of its results, which contain \
+         the number of errors and the first error; wrong data never ends a load, and always fails it [none]",
+        continue_on_error,
+    )
+    .differs(),
+    key(
+        "ignore_error",
+        &[],
+        Form::Word("READ,WRITE,VERIFY"),
+        "the errors of each kind that do not end the load, instead of EIO and EILSEQ; names or numbers, separated by colons; a \
+         transfer that is cut short counts with its part",
+        ignore_error,
     )
     .differs(),
     key("allow_file_create", &[], BIT, "whether files that do not exist are created [1]", |job, text| {

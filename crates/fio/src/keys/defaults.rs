@@ -22,10 +22,6 @@ pub(super) const DEFAULTS: &[Key] = &[
         zero(text, "duplicates always repeat the most recent unique write")
     })
     .differs(),
-    key("continue_on_error", &[], NAME, "errors that do not end a job: only `none`", |_, text| {
-        only(text, "none", "the first failed I/O ends the load")
-    })
-    .differs(),
     key("stats", &[], BIT, "whether the job has a result: only 1", |_, text| {
         only(text, "1", "every job has a result")
     })

@@ -191,7 +191,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["dedupe_working_set_percentage"], "duplicates always repeat the most recent unique write"),
     refused(&["rwmixcycle"], "the direction of each I/O is drawn separately"),
     refused(&["cpumask"], "specify the CPUs with cpus_allowed"),
-    refused(&["ignore_error"], "the first failed I/O ends the load"),
     refused(&["device-names"], "fio's profiles are not supported"),
     refused(&["load"], "fio's profiles are not supported"),
     refused(&["test-duration"], "fio's profiles are not supported"),

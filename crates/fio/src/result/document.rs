@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use stdx::Histogram;
 
 use super::origin::{Host, Origin, Start};
-use super::part::{Part, per_second};
+use super::part::{Part, ToleratedErrors, per_second};
 use super::samples::Rates;
 use super::terse::{BINS_PER_UNIT, BOUNDS_NS, DEPTHS, shares};
 use super::times::{BEYOND_PPM, counted, stddev};
@@ -48,7 +48,8 @@ struct Failed {
 struct Job<'a> {
     jobname: &'a str,
     groupid: usize,
-    error: u8,
+    /// As in fio, the first error of a job that continued after it.
+    error: i32,
     /// Seconds until the end: the job has ended.
     eta: u64,
     elapsed: u64,
@@ -101,6 +102,15 @@ struct Job<'a> {
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
     notes: Vec<String>,
+    #[serde(flatten)]
+    errors: Option<Errors>,
+}
+
+/// The errors of a job that continues after them.
+#[derive(Serialize)]
+struct Errors {
+    total_err: u64,
+    first_error: i32,
 }
 
 #[derive(Serialize)]
@@ -229,7 +239,7 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
     let [read, write, trim] = part
         .directions()
         .map(|(kind, direction)| way(&direction, &part.rates(kind), part.seconds(), part.has_maxima()));
-    let effort = part.effort();
+    let (effort, tolerated) = (part.effort(), part.tolerated());
     let times: Vec<f64> = shares(&part.time_counts()).collect();
     let (latency_target, latency_percentile, latency_window) =
         part.depths.as_ref().map_or((0, 100.0, 0), DepthSearch::fio_values);
@@ -237,7 +247,7 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
     Job {
         jobname: &part.name,
         groupid: index,
-        error: 0,
+        error: tolerated.as_ref().map_or(0, ToleratedErrors::first_number),
         eta: 0,
         elapsed: part.seconds().ceil() as u64,
         options: in_order(&part.given.all),
@@ -280,6 +290,7 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         clock: clock.filter(|_| part.is_driven()),
         verify: part.report.as_ref().map(verify),
         notes: part.remarks(),
+        errors: tolerated.map(|errors| Errors { total_err: errors.total, first_error: errors.first_number() }),
     }
 }
 

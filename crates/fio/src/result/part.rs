@@ -1,7 +1,7 @@
 //! The figures of a job or a group of jobs, and the remarks about them.
 
 use engine::VerifyReport;
-use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
+use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts, Tolerated, errno};
 use stdx::units::{SECOND_NS, grouped};
 
 use super::origin::{Reading, Span};
@@ -37,6 +37,20 @@ impl Way {
             (Self::Write, false) | (Self::Trim, true) => Some(&segment.write),
             _ => None,
         }
+    }
+}
+
+/// The failed I/Os of a job that continued after them.
+pub struct ToleratedErrors {
+    pub total: u64,
+    /// Name of the first error.
+    pub first: Option<String>,
+}
+
+impl ToleratedErrors {
+    /// Returns the number of the first error; 0 if there was none.
+    pub fn first_number(&self) -> i32 {
+        self.first.as_deref().and_then(errno::number).unwrap_or(0)
     }
 }
 
@@ -126,6 +140,16 @@ impl Part {
         let mut sum = Synced::default();
         self.segments.iter().filter_map(|segment| segment.synced.as_ref()).for_each(|synced| sum.add(synced));
         sum
+    }
+
+    /// Returns the errors that did not end the job; `None` if every error would have ended it.
+    pub(super) fn tolerated(&self) -> Option<ToleratedErrors> {
+        let tolerates = |segment: &Segment| segment.workload.regime.tolerated != Tolerated::NONE;
+        self.segments.iter().any(tolerates).then(|| {
+            let errors = self.segments.iter().flat_map(|segment| &segment.errors);
+            let first = errors.clone().next().map(|error| error.kind.clone());
+            ToleratedErrors { total: errors.map(|error| error.count).sum(), first }
+        })
     }
 
     /// Returns the lengths of the measurements of all threads combined.

@@ -74,6 +74,9 @@ impl Part {
         let below_1_us: u64 = counts.drain(..BINS_PER_UNIT).sum();
         counts[0] += below_1_us;
         fields.extend(shares(&counts).map(|share| format!("{share:.2}%")));
+        if let Some(errors) = self.tolerated() {
+            fields.extend([errors.total.to_string(), errors.first_number().to_string()]);
+        }
         fields.join(";") + "\n"
     }
 

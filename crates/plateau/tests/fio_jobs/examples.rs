@@ -83,6 +83,17 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "enospc-pressure",
+        &[
+            "global ioengine=libaio directory=/scratch filesize=128G size=999G iodepth=128 continue_on_error=write \
+             ignore_error=,ENOSPC error_dump=0 fallocate=none exitall",
+            "dio-raicer bs=128k direct=1 buffered=0 rw=randwrite runtime=100 filename=raicer time_based",
+            "punch_hole-raicer bs=4k rw=randtrim filename=raicer",
+            "aio-dio-verifier create_on_open=1 verify=crc32c-intel verify_fatal=1 verify_dump=1 verify_backlog=1024 \
+             verify_async=4 direct=1 bs=4k rw=randrw filename=aio-dio-verifier",
+        ],
+    ),
+    (
         "example_latency_steadystate",
         &[
             "global ioengine=libaio iodepth=32 bs=4k direct=1 rw=randread numjobs=1 time_based=1 runtime=3600 \
@@ -286,6 +297,14 @@ pub const EXAMPLES: &[Example] = &[
         &["zones size=2g direct=1 bs=4k rw=randread norandommap random_distribution=zoned:50/5:30/15:20/"],
     ),
     (
+        "sequence-distribution",
+        &[
+            "global ioengine=null rw=randread bs=4k size=48k io_size=24k",
+            "repeating_sequence random_distribution=sequence:2,0,1 random_sequence_stride=0",
+            "strided_sequence stonewall random_distribution=sequence:2,0,1 random_sequence_stride=1",
+        ],
+    ),
+    (
         "ssd-steadystate",
         &[
             "global ioengine=libaio direct=1 group_reporting filename=/dev/fioa",
@@ -296,14 +315,6 @@ pub const EXAMPLES: &[Example] = &[
     (
         "ssd-test",
         &[
-    (
-        "sequence-distribution",
-        &[
-            "global ioengine=null rw=randread bs=4k size=48k io_size=24k",
-            "repeating_sequence random_distribution=sequence:2,0,1 random_sequence_stride=0",
-            "strided_sequence stonewall random_distribution=sequence:2,0,1 random_sequence_stride=1",
-        ],
-    ),
             "global bs=4k ioengine=libaio iodepth=4 size=10g direct=1 runtime=60 directory=/mount-point-of-ssd \
              filename=ssd.test.file",
             "seq-read rw=read stonewall",
@@ -373,7 +384,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("dfs", "ioengine=dfs"),
     ("e4defrag", "ioengine=e4defrag"),
     ("e4defrag2", "ioengine=e4defrag"),
-    ("enospc-pressure", "continue_on_error=write"),
     ("exec", "ioengine=exec"),
     ("gfapi", "ioengine=gfapi"),
     ("gpudirect-rdmaio-client", "ioengine=rdma"),

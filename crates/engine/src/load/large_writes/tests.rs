@@ -5,12 +5,13 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use record::{Arrivals, DataPattern, Process, Reducible, Regime, Workload};
+use record::{Arrivals, DataPattern, Process, Reducible, Regime, Tolerated, Workload};
 use stdx::access::{Access, Stream};
 
 use super::*;
 use crate::clock::Clock;
 use crate::load::fill::Fill;
+use crate::load::forgiven::Forgiven;
 use crate::load::recorder::Recorder;
 use crate::load::worker::{Ahead, Repeats};
 use crate::load::write_buffers::{LARGE_BYTES, spares};
@@ -94,8 +95,8 @@ fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
         block_bytes: BYTES,
         kinds: Vec::new(),
         zones: Vec::new(),
-        threads: 1,
         sequence: None,
+        threads: 1,
         queue_depth: 16,
         range: record::Range::first(64 * u64::from(BYTES)),
         from_block: 0,
@@ -136,6 +137,7 @@ fn run(workload: &Workload) -> (Slow, u64) {
         stop: &stop,
         requests: vec![Request::default(); slots],
         failure: None,
+        forgiven: Forgiven::of(Tolerated::NONE),
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     };

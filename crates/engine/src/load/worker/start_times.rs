@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;
 use std::sync::mpsc::sync_channel;
 
-use record::{DataPattern, Range, Regime, Until, Workload};
+use record::{DataPattern, Range, Regime, Tolerated, Until, Workload};
 use stdx::access::Stream;
 
 use super::*;
@@ -143,6 +143,7 @@ fn timed_run<Q: Queue, C: Content>(
         stop: &stop,
         requests: vec![Request::default(); (workload.queue_depth + write_buffers::spares(workload)).into()],
         failure: None,
+        forgiven: Forgiven::of(Tolerated::NONE),
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     };

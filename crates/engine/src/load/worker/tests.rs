@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::sync_channel;
 
-use record::{Arrivals, DataPattern, Process, Syncs, ThinkTime};
+use record::{Arrivals, DataPattern, Errors, Process, Syncs, ThinkTime, Tolerated};
 use stdx::access::{Kind, Order, Pattern, Span};
 
 use super::*;
@@ -141,11 +141,24 @@ struct Ran {
     recording: Recording,
     repeats: u32,
     failure: Option<Failure>,
+    forgiven: Vec<(i32, u64)>,
     calls: String,
 }
 
 /// Runs this many writes. Syncs and pauses apply to the loops that support them.
 fn run_with(
+    depth: u16,
+    answers: Vec<i32>,
+    by: By,
+    writes: u64,
+    syncs: Syncs,
+    thinktime: Option<ThinkTime>,
+) -> Ran {
+    run_tolerating(Tolerated::NONE, depth, answers, by, writes, syncs, thinktime)
+}
+
+fn run_tolerating(
+    tolerated: Tolerated,
     depth: u16,
     answers: Vec<i32>,
     by: By,
@@ -178,6 +191,7 @@ fn run_with(
         stop: &stop,
         requests: vec![Request::default(); (depth + SPARES).into()],
         failure: None,
+        forgiven: Forgiven::of(tolerated),
         repeats: Repeats::reserved(depth),
         late: false,
     };
@@ -197,8 +211,30 @@ fn run_with(
         By::Depth | By::WriteBuffers => worker.run(),
     }
     .expect("a queue");
-    let Worker { queue, recorder, failure, repeats, .. } = worker;
-    Ran { recording: recorder.finish(), repeats: repeats.count, failure, calls: queue.calls }
+    let Worker { queue, recorder, failure, forgiven, repeats, .. } = worker;
+    let forgiven = forgiven.counts.into_iter().map(|(errno, count, _)| (errno, count)).collect();
+    Ran { recording: recorder.finish(), repeats: repeats.count, failure, forgiven, calls: queue.calls }
+}
+
+#[test]
+fn tolerated_errors_are_counted_and_end_nothing() {
+    let errors = Errors::try_from(vec![28, 5]).expect("error numbers");
+    let writes = Tolerated { write: errors, ..Tolerated::NONE };
+    // Two I/Os fail, and a third transfers only half of its block.
+    let answers = vec![512, -libc::ENOSPC, 512, 256, -libc::EIO, -libc::ENOSPC];
+    for by in ALL {
+        let ran = run_tolerating(writes, 4, answers.clone(), by, 100, Syncs::NONE, None);
+        assert!(ran.failure.is_none(), "{by:?}: {:?}", ran.failure);
+        assert_eq!(ran.forgiven, [(libc::ENOSPC, 2), (libc::EIO, 1)], "{by:?}");
+        assert_eq!((ran.recording.write.count(), ran.recording.write_bytes), (97, 97 * 512 - 256), "{by:?}");
+        for (tolerated, errno) in [(Tolerated::NONE, libc::ENOSPC), (writes, libc::EFBIG)] {
+            let ran = run_tolerating(tolerated, 4, vec![512, -errno], by, 100, Syncs::NONE, None);
+            assert_eq!(ran.failure.map(|failure| failure.errno), Some(errno), "{by:?}");
+        }
+        let reads = Tolerated { read: errors, ..Tolerated::NONE };
+        let ran = run_tolerating(reads, 4, vec![512, -libc::EIO], by, 100, Syncs::NONE, None);
+        assert!(ran.failure.is_some(), "{by:?}: the list of reads does not apply to writes");
+    }
 }
 
 #[test]
