@@ -280,7 +280,9 @@ fn kind_of_load(error: &EngineError) -> ErrorKind {
         EngineError::ReadBackMemory(_) | EngineError::WorkloadThread(_) => ErrorKind::Unusable,
         EngineError::Io(_) | EngineError::Wait { .. } => ErrorKind::Device,
         EngineError::Disturbed { .. } | EngineError::ReplayDisturbed { .. } => ErrorKind::Disturbed,
-        EngineError::TooDeep { .. } | EngineError::VerifiedRangeShared { .. } => ErrorKind::Invalid,
+        EngineError::TooDeep { .. }
+        | EngineError::VerifiedRangeShared { .. }
+        | EngineError::Unverifiable { .. } => ErrorKind::Invalid,
         EngineError::NoTrim { .. } => ErrorKind::Invalid,
         EngineError::Placement(_) | EngineError::Misfit { .. } => ErrorKind::Invalid,
         EngineError::Workload(_) | EngineError::NoInterval | EngineError::NothingToVerify => {

@@ -271,6 +271,8 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     let regime = &workload.regime;
     if matches!(workload.data_pattern, record::DataPattern::Reducible(_)) {
         Some(DataProblem::NothingReduced)
+    } else if regime.verify && (workload.threads != 1 || workload.range.segments != 1) {
+        Some(DataProblem::SimulatedThreads)
     } else if !regime.syncs.is_none() {
         Some(DataProblem::NothingSynced)
     } else {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use device::{Armed, ErrorKind, OpenOptions};
 use engine::{Answer, Engine, Flow, LoadOutcome, StreamOptions, VerifyReport, Wrong};
-use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
+use record::{Access, DataPattern, IoKind, Range, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
 use support::{armed, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -63,6 +63,12 @@ fn intact_targets_pass_with_every_engine() {
         mixed,
         Workload { data_pattern: halves, ..checked() },
         paced,
+        Workload { threads: 4, queue_depth: 8, ..checked() },
+        Workload { threads: 3, access: Access::Sequential, read_percent: 30, ..checked() },
+        Workload {
+            range: Range { start_bytes: 4096, segments: 1000, segment_bytes: 8192, stride_bytes: 12288 },
+            ..checked()
+        },
     ];
     for engine in [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads] {
         for request in &cases {
@@ -77,6 +83,53 @@ fn intact_targets_pass_with_every_engine() {
             }
         }
     }
+}
+
+/// Runs workloads concurrently. Returns their findings combined.
+fn together(target: &mut Armed, workloads: &[Workload]) -> Result<VerifyReport, device::DriveError> {
+    let streams = vec![StreamOptions::reading_back(true); workloads.len()];
+    let answers = target.run_concurrently(workloads, &streams, &mut |_, _| Flow::Continue)?;
+    let mut all = VerifyReport::default();
+    answers.into_iter().filter_map(|answer| answer.verified).for_each(|report| all.add(report));
+    Ok(all)
+}
+
+#[test]
+fn workloads_verify_the_blocks_that_they_share() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let from = |start_bytes: u64, access| Workload {
+        access,
+        read_percent: 0,
+        block_bytes: 8192,
+        seed: start_bytes,
+        range: Range { start_bytes, ..Range::first(SIZE / 2) },
+        until: Until::AmountBytes(SIZE),
+        ..checked()
+    };
+    let shared = [from(0, Access::Random), from(SIZE / 4, Access::Sequential), from(SIZE / 2, Access::Random)];
+    let found = together(&mut target, &shared).expect("a run");
+    // Almost all blocks of the file were written, and each is read back once.
+    assert_eq!(found.wrong(), 0, "{found}");
+    assert!((SIZE / 8192 * 9 / 10..=SIZE / 8192).contains(&found.checked), "{found}");
+    // Blocks whose starts differ by 4 KiB have stamps of that size.
+    let found = together(&mut target, &[from(0, Access::Random), from(4096, Access::Random)]).expect("a run");
+    assert!(found.wrong() == 0 && found.checked > SIZE / 4096 / 3, "{found}");
+    let unaligned = Workload { range: Range { start_bytes: 0, ..Range::first(SIZE) }, ..from(0, Access::Random) };
+    let reader = Workload { read_percent: 100, ..unaligned.clone() };
+    let error = together(&mut target, &[unaligned, reader]).expect_err("the reader does not know what was written");
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+}
+
+#[test]
+fn damage_is_found_by_several_threads() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let pass = Workload { access: Access::Sequential, threads: 4, ..checked() };
+    assert_eq!(findings(&mut target, &Workload { read_percent: 0, ..pass.clone() }, true).wrong(), 0);
+    file.open().write_all_at(&[9; 4096], 9 << 20).expect("a block");
+    let found = findings(&mut target, &Workload { read_percent: 100, ..pass }, false);
+    assert_eq!((found.checked, found.wrong(), found.places.len()), (SIZE / 4096, 1, 1), "{found}");
 }
 
 #[test]

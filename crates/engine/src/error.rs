@@ -10,6 +10,7 @@ use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
 use stdx::access::Access;
 
 use crate::disturbance::Disturbance;
+use crate::load::verifiable::Unverifiable;
 use crate::placement::error::PlacementError;
 
 /// A load failed or is impossible.
@@ -117,6 +118,14 @@ pub enum EngineError {
         writer: Box<Workload>,
         /// The workload that verifies.
         verifier: Box<Workload>,
+    },
+    /// The blocks that several workloads write and verify cannot be verified together.
+    #[error("{target}: {why}")]
+    Unverifiable {
+        /// Name of the target.
+        target: String,
+        /// The reason.
+        why: Unverifiable,
     },
     /// The threads cannot be placed as requested.
     #[error(transparent)]

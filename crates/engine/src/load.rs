@@ -14,6 +14,7 @@ pub(crate) mod fill;
 pub(crate) mod forgiven;
 pub(crate) mod interval;
 mod large_writes;
+pub(crate) mod ledger;
 mod loops;
 mod message;
 mod paced;

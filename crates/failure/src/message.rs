@@ -125,6 +125,7 @@ const fn of_load(error: &EngineError) -> Option<&'static str> {
             Some("give each its own range, or run them one after another")
         }
         EngineError::TooDeep { .. }
+        | EngineError::Unverifiable { .. }
         | EngineError::Misfit { .. }
         | EngineError::SetupWithoutTarget { .. }
         | EngineError::ReadBackMemory(_)

@@ -229,6 +229,9 @@ pub enum DataProblem {
     /// A simulated drive ends a workload at the first error.
     #[error("errors that do not end a load are not simulated; use a real target")]
     NoTolerance,
+    /// Verification on a simulated drive is limited.
+    #[error("verify on a simulated drive supports one thread and a range without gaps")]
+    SimulatedThreads,
     /// The engine cannot verify the workload.
     #[error(transparent)]
     Unverifiable(#[from] engine::Unverifiable),

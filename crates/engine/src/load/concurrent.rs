@@ -6,6 +6,7 @@ use std::sync::mpsc::sync_channel;
 use record::Workload;
 
 use super::exits::Exits;
+use super::ledger::{self, ledgers};
 use super::portion::Portion;
 use super::read_back::read_back;
 use super::run::run_and_check;
@@ -28,17 +29,18 @@ pub struct Answer {
     pub verified: Option<VerifyReport>,
 }
 
-/// Checks that no workload writes to a range that another workload verifies.
+/// Checks that no workload writes to a range that another workload verifies, unless both verify what they write.
 ///
 /// # Errors
-/// [`EngineError::VerifiedRangeShared`].
+/// [`EngineError::VerifiedRangeShared`], or [`EngineError::Unverifiable`] if the blocks of such workloads have no size in
+/// common.
 pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineError> {
     for (index, checked) in workloads.iter().enumerate().filter(|(_, workload)| workload.regime.verify) {
         for (other_index, other) in workloads.iter().enumerate() {
-            let (a, b) = (checked.range.span(), other.range.span());
-            let overlap = a.start_bytes < b.end_bytes() && b.start_bytes < a.end_bytes();
-            if index != other_index && overlap && (other.writes() || checked.writes() && other.regime.verify)
-            {
+            // Workloads that verify what they write keep one ledger.
+            let is_shared = other.regime.verify && ledger::both_write(checked, other);
+            let writes = other.writes() || checked.writes() && other.regime.verify;
+            if index != other_index && writes && !is_shared && ledger::overlap(checked, other) {
                 return Err(EngineError::VerifiedRangeShared {
                     target: target.to_owned(),
                     writer: Box::new(other.clone()),
@@ -47,7 +49,8 @@ pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineEr
             }
         }
     }
-    Ok(())
+    let unverifiable = |why| EngineError::Unverifiable { target: target.to_owned(), why };
+    ledger::check(workloads).map_err(unverifiable)
 }
 
 /// Stops the other workloads when one of them panics.
@@ -97,11 +100,13 @@ pub fn run(
     streams: &[StreamOptions<'_>],
     on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
 ) -> Result<Vec<Answer>, EngineError> {
+    let ledgers = ledgers(workloads, target.options.expected_run);
     if let ([only], [stream]) = (workloads, streams) {
         let target = Target {
             options: target.options.of_manner(stream.manner),
             finish: stream.exits.map(|(exits, position)| exits.flag(position)),
             portion: stream.portion,
+            ledger: ledgers[0].as_ref(),
             ..*target
         };
         let ended = answer(&target, only, stream.read_back, &mut |tick| on_tick(0, tick));
@@ -122,6 +127,7 @@ pub fn run(
                 concurrent_threads: threads_besides(workloads, streams, index),
                 finish: Some(finish),
                 portion: stream.portion,
+                ledger: ledgers[index].as_ref(),
                 ..*target
             };
             let (sender, stop) = (sender.clone(), &stop);
@@ -185,7 +191,9 @@ fn answer(
     if outcome == LoadOutcome::Stopped {
         return Ok(Answer { outcome, verified: Some(checks.report.settled()) });
     }
-    let finished = !is_read_back || read_back(target, &mut checks, on_tick)?;
+    // The other workloads that write to the same blocks must have ended.
+    let is_last = checks.ledger.ended();
+    let finished = !is_read_back || !is_last || read_back(target, &mut checks, on_tick)?;
     let outcome = if finished { outcome } else { LoadOutcome::Stopped };
     Ok(Answer { outcome, verified: Some(checks.report.settled()) })
 }

@@ -3,25 +3,24 @@
 //! The worker loop is compiled once for plain data and once for stamped blocks, so that plain data has no
 //! overhead for verification.
 
+use std::sync::Arc;
+
 use record::Workload;
 use stdx::access::Access;
 
 use super::fill::Fill;
+use super::ledger::Ledger;
 use super::stamp::{self, Stamp};
 use super::stamp_run::StampRun;
 use super::verify_report::VerifyReport;
 use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
 
-/// This bit is set in a block's entry while an I/O to the block is in flight.
-const BUSY: u32 = 1 << 31;
-
 /// One worker's buffer contents.
 pub(crate) trait Content: Send {
-    /// Creates the contents for a thread of a workload.
-    /// Read-only workloads that verify their data accept only stamps of the run `expected`, if that is set.
-    fn new(workload: &Workload, thread: u16, expected: Option<StampRun>) -> Self;
-    /// Returns whether an access can be issued now.
+    /// Creates the contents for a thread of a workload; the ledger is that of a workload that verifies its data.
+    fn new(workload: &Workload, thread: u16, ledger: Option<&Arc<Ledger>>) -> Self;
+    /// Returns whether an access can be issued now. If so, the caller must issue it.
     fn admits(&mut self, access: Access) -> bool;
     /// Fills the buffer of a write, whose offset may not have been drawn yet.
     fn fresh(&mut self, buffer: &mut [u8]);
@@ -36,7 +35,7 @@ pub(crate) trait Content: Send {
 }
 
 impl Content for Fill {
-    fn new(workload: &Workload, thread: u16, _: Option<StampRun>) -> Self {
+    fn new(workload: &Workload, thread: u16, _: Option<&Arc<Ledger>>) -> Self {
         Self::new(workload.data_pattern, workload.seed, thread)
     }
 
@@ -69,7 +68,7 @@ impl Content for Fill {
 pub(crate) struct Unfilled;
 
 impl Content for Unfilled {
-    fn new(_: &Workload, _: u16, _: Option<StampRun>) -> Self {
+    fn new(_: &Workload, _: u16, _: Option<&Arc<Ledger>>) -> Self {
         Self
     }
 
@@ -92,84 +91,57 @@ impl Content for Unfilled {
     }
 }
 
-/// The blocks that a worker wrote, and the verification result.
+/// A worker's verification result.
 pub(crate) struct Checks {
-    /// Start of the range, in bytes.
-    pub(crate) start_bytes: u64,
-    /// Length of a block, in bytes.
-    pub(crate) block_bytes: u32,
-    /// Number in the stamps that this load writes.
-    run: u64,
-    /// The run that must have written the blocks if the workload has no writes; `None` for any run.
-    expected: Option<StampRun>,
-    /// Sequence number of the last write to each block, 0 if there was none; empty if the workload has no
-    /// writes.
-    writes: Vec<u32>,
+    pub(crate) ledger: Arc<Ledger>,
     /// Length of the last block with an intact stamp, for blocks without one; `None` if there was none.
     found_bytes: Option<u32>,
     pub(crate) report: VerifyReport,
 }
 
 impl Checks {
-    fn new(workload: &Workload, expected: Option<StampRun>) -> Self {
-        let block_bytes = workload.pattern().granule_bytes();
-        let blocks = if workload.writes() { workload.range.segment_bytes / block_bytes } else { 0 };
-        Self {
-            start_bytes: workload.range.start_bytes,
-            block_bytes: block_bytes as u32,
-            run: StampRun::of_next_load(),
-            expected,
-            found_bytes: None,
-            writes: vec![0; blocks as usize],
-            report: VerifyReport::with_room(
-                workload.writes().then(StampRun::of_this_process),
-                !workload.writes() && expected.is_none(),
-            ),
-        }
+    fn new(ledger: Arc<Ledger>) -> Self {
+        let reads_only = ledger.is_empty();
+        let run = (!reads_only).then(StampRun::of_this_process);
+        let report = VerifyReport::with_room(run, reads_only && ledger.expected.is_none());
+        Self { ledger, found_bytes: None, report }
     }
 
-    /// Returns the number of blocks in the range, whether written or not; 0 if the workload has no writes.
-    pub(crate) fn blocks(&self) -> u64 {
-        self.writes.len() as u64
-    }
-
-    /// Returns whether any block of the range was written.
-    pub(crate) fn any_written(&self, blocks: std::ops::Range<u64>) -> bool {
-        self.writes[blocks.start as usize..blocks.end as usize].iter().any(|writes| writes & !BUSY > 0)
-    }
-
-    fn numbers(&self, access: Access) -> std::ops::Range<usize> {
-        let first = ((access.offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
-        first..first + (access.block_bytes / self.block_bytes) as usize
+    /// Adds the result of another worker of the same workload.
+    pub(crate) fn joined(mut self, other: Self) -> Self {
+        self.report.add(other.report);
+        self
     }
 
     /// Verifies data read from this offset.
     pub(crate) fn check(&mut self, offset_bytes: u64, bytes: &[u8]) {
-        if self.writes.is_empty() {
+        if self.ledger.is_empty() {
             return self.check_unknown(offset_bytes, bytes);
         }
-        let first = ((offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
-        for (index, block) in bytes.chunks_exact(self.block_bytes as usize).enumerate() {
-            let write = self.writes[first + index] & !BUSY;
-            if write == 0 {
-                continue;
+        let (block_bytes, run) = (self.ledger.block_bytes, self.ledger.run);
+        let mut offset_bytes = offset_bytes;
+        for (block, write) in
+            bytes.chunks_exact(block_bytes as usize).zip(self.ledger.writes_from(offset_bytes))
+        {
+            if write > 0 {
+                let expected = Stamp { offset_bytes, run, write, length_bytes: block_bytes };
+                self.report.checked += 1;
+                if let Some(wrong) = stamp::judge(block, &expected) {
+                    self.report.note(offset_bytes, block_bytes, wrong);
+                }
             }
-            let offset_bytes = offset_bytes + index as u64 * u64::from(self.block_bytes);
-            let expected = Stamp { offset_bytes, run: self.run, write, length_bytes: self.block_bytes };
-            self.report.checked += 1;
-            if let Some(wrong) = stamp::judge(block, &expected) {
-                self.report.note(offset_bytes, self.block_bytes, wrong);
-            }
+            offset_bytes += u64::from(block_bytes);
         }
     }
 
     /// Verifies blocks written by an earlier run; the stamps contain the length of the blocks.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
+        let (block_bytes, expected) = (self.ledger.block_bytes, self.ledger.expected);
         while !bytes.is_empty() {
-            let judged = stamp::judge_unknown(bytes, offset_bytes, self.expected);
+            let judged = stamp::judge_unknown(bytes, offset_bytes, expected);
             let length = match judged.length_bytes {
                 Some(length) => length.min(bytes.len() as u32),
-                None => stamp::length_without_stamp(bytes, self.found_bytes.unwrap_or(self.block_bytes)),
+                None => stamp::length_without_stamp(bytes, self.found_bytes.unwrap_or(block_bytes)),
             };
             self.found_bytes = judged.length_bytes.or(self.found_bytes);
             match judged.wrong {
@@ -191,14 +163,14 @@ pub(crate) struct Stamped {
 }
 
 impl Content for Stamped {
-    fn new(workload: &Workload, thread: u16, expected: Option<StampRun>) -> Self {
+    fn new(workload: &Workload, thread: u16, ledger: Option<&Arc<Ledger>>) -> Self {
         let fill = Fill::new(workload.data_pattern, workload.seed, thread);
-        Self { fill, checks: Checks::new(workload, expected) }
+        let ledger = ledger.cloned().unwrap_or_else(|| Ledger::of(workload, None));
+        Self { fill, checks: Checks::new(ledger) }
     }
 
     fn admits(&mut self, access: Access) -> bool {
-        let numbers = self.checks.numbers(access);
-        self.checks.writes.is_empty() || self.checks.writes[numbers].iter().all(|writes| writes & BUSY == 0)
+        self.checks.ledger.claim(access)
     }
 
     fn fresh(&mut self, buffer: &mut [u8]) {
@@ -206,24 +178,17 @@ impl Content for Stamped {
     }
 
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
-        let numbers = self.checks.numbers(access);
         if access.read {
-            if !self.checks.writes.is_empty() {
-                self.checks.writes[numbers].iter_mut().for_each(|writes| *writes |= BUSY);
-            }
             return Took::Time;
         }
-        let (block_bytes, run) = (self.checks.block_bytes, self.checks.run);
+        let ledger = &self.checks.ledger;
         let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
         let mut offset_bytes = access.offset_bytes;
-        for (block, writes) in
-            buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
+        for (block, write) in
+            buffer.chunks_exact_mut(ledger.block_bytes as usize).zip(ledger.write(access))
         {
-            // The count saturates after 2^31 - 1 writes to one block; from then on, only lost writes go
-            // undetected.
-            *writes = (*writes + 1).min(!BUSY) | BUSY;
-            stamp::put(block, offset_bytes, run, *writes & !BUSY);
-            offset_bytes += u64::from(block_bytes);
+            stamp::put(block, offset_bytes, ledger.run, write);
+            offset_bytes += u64::from(ledger.block_bytes);
         }
         Took::Time
     }
@@ -232,20 +197,12 @@ impl Content for Stamped {
         if access.read {
             self.checks.check(access.offset_bytes, &queue.buffer(slot)[..access.block_bytes as usize]);
         }
-        if !self.checks.writes.is_empty() {
-            let numbers = self.checks.numbers(access);
-            self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= !BUSY);
-        }
+        self.checks.ledger.release(access);
         Took::Time
     }
 
     fn lost(&mut self, access: Access) {
-        if !self.checks.writes.is_empty() {
-            let numbers = self.checks.numbers(access);
-            // After a failed write, the content of its blocks is unknown.
-            let kept = if access.read { !BUSY } else { 0 };
-            self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= kept);
-        }
+        self.checks.ledger.lose(access);
     }
 
     fn checks(self) -> Option<Checks> {

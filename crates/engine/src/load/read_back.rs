@@ -1,5 +1,7 @@
 //! Reads back and verifies everything that a load has stamped.
 
+use std::sync::Arc;
+
 use super::content::Checks;
 use super::target::Target;
 use crate::error::{EngineError, FailedOperation, FailureCause, IoFailure};
@@ -17,21 +19,22 @@ pub(super) fn read_back(
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> Result<bool, EngineError> {
     let Some(file) = target.fd else { return Ok(true) };
-    let per_chunk = u64::from(CHUNK_BYTES / checks.block_bytes).max(1);
-    let chunk_bytes = per_chunk as u32 * checks.block_bytes;
+    let ledger = Arc::clone(&checks.ledger);
+    let per_chunk = u64::from(CHUNK_BYTES / ledger.block_bytes).max(1);
+    let chunk_bytes = per_chunk as u32 * ledger.block_bytes;
     let buffers = Buffers::new(1, chunk_bytes).map_err(EngineError::ReadBackMemory)?;
     // SAFETY: the slice has this length, is initialised (mmap returns zeros), and is used only by this
     // function.
     let buffer = unsafe { std::slice::from_raw_parts_mut(buffers.at(0), chunk_bytes as usize) };
-    let (start_ns, all) = (target.clock.now_ns(), checks.blocks());
+    let (start_ns, all) = (target.clock.now_ns(), ledger.blocks());
     let (mut last_tick_ns, mut bytes) = (start_ns, 0);
     for first in (0..all).step_by(per_chunk as usize) {
         let blocks = first..(first + per_chunk).min(all);
-        if !checks.any_written(blocks.clone()) {
+        if !ledger.any_written(blocks.clone()) {
             continue;
         }
-        let offset_bytes = checks.start_bytes + first * u64::from(checks.block_bytes);
-        let length = ((blocks.end - first) * u64::from(checks.block_bytes)) as usize;
+        let offset_bytes = ledger.start_bytes + first * u64::from(ledger.block_bytes);
+        let length = ((blocks.end - first) * u64::from(ledger.block_bytes)) as usize;
         let failed = |cause: FailureCause| {
             EngineError::Io(Box::new(IoFailure {
                 target: target.name.to_owned(),

@@ -8,6 +8,7 @@ use record::{Fallback, IoEngine, IoPath, Workload};
 use super::attempt::attempt_by;
 use super::conclude::conclude;
 use super::content::Checks;
+use super::ledger::Ledger;
 use super::target::Target;
 use super::way::Way;
 use crate::choice::Choice;
@@ -64,13 +65,17 @@ pub(super) fn run_and_check(
     if workload.regime.trims {
         check_trims(target)?;
     }
+    let own = (workload.regime.verify && target.ledger.is_none())
+        .then(|| Ledger::of(workload, target.options.expected_run));
+    let target = &Target { ledger: target.ledger.or(own.as_ref()), ..*target };
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
     let choice = target.options.choices.of(workload);
     for way in ways(target, workload, choice) {
         match attempt_by(way, target, workload, on_tick) {
             Err(error) => failed.push((way, error)),
             Ok(mut ran) => {
-                let checks = ran.workers.iter_mut().find_map(|worker| worker.checks.take());
+                let checks = ran.workers.iter_mut().filter_map(|worker| worker.checks.take());
+                let checks = checks.reduce(Checks::joined);
                 let engine = match (target.options.engine, way, workload.queue_depth) {
                     (Engine::Auto, Way::Threads, 1) if failed.is_empty() && !workload.regime.trims => {
                         IoEngine::Psync

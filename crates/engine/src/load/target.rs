@@ -2,10 +2,12 @@
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use stdx::units::SECOND_NS;
 
+use super::ledger::Ledger;
 use super::portion::Portion;
 use crate::clock::Clock;
 use crate::options::LoadOptions;
@@ -48,6 +50,8 @@ pub struct Target<'a> {
     pub(crate) finish: Option<&'a AtomicBool>,
     /// The portion of the I/Os of several workloads that the workload issues.
     pub(crate) portion: Option<Portion<'a>>,
+    /// The blocks that workloads with verification write.
+    pub(crate) ledger: Option<&'a Arc<Ledger>>,
     /// For file operations: the names of the files in the folder that is the target.
     pub(crate) names: &'a [CString],
 }
@@ -91,6 +95,7 @@ impl<'a> Target<'a> {
             concurrent_threads: (0, 0),
             finish: None,
             portion: None,
+            ledger: None,
             names: &[],
         }
     }

@@ -163,7 +163,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
         queue,
         clock: target.clock,
         ahead: Ahead::of(Stream::new(workload.seed, thread, workload.threads, &pattern), left_bytes),
-        content: C::new(workload, thread, target.options.expected_run),
+        content: C::new(workload, thread, target.ledger),
         recorder,
         depth: workload.queue_depth,
         write_buffers: WriteBuffers::of(workload).filter(|_| target.portion.is_none()),

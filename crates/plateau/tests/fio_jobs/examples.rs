@@ -40,6 +40,14 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "cross-stripe-verify",
+        &[
+            "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
+             io_size=120g offset=120k group_reporting verify_dump=1 loops=2",
+            "write-verify numjobs=30",
+        ],
+    ),
+    (
         "dircreate-ioengine",
         &[
             "global create_on_open=1 nrfiles=30 ioengine=dircreate fallocate=none filesize=4k openfiles=1",
@@ -437,17 +445,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("zbd-rand-write", "zonemode=zbd"),
     ("zbd-seq-read", "zonemode=zbd"),
 ];
-
-/// Examples with options that are supported, but not in this combination, each with the error.
-pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[(
-    "cross-stripe-verify",
-    &[
-        "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
-             io_size=120g offset=120k group_reporting verify_dump=1 loops=2",
-        "write-verify numjobs=30",
-    ],
-    "verify supports one thread per range",
-)];
 
 /// Examples that only lack the drive that they need: an NVMe drive.
 pub const NEEDS_NVME: &[Example] = &[(
