@@ -54,7 +54,7 @@ fn intact_targets_pass_with_every_engine() {
         block_bytes,
     };
     let mixed = checked().of_kinds(vec![kind(60, 30, 4096), kind(40, 50, 12288)]);
-    let halves = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 0 });
+    let halves = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 0, working_set: None });
     let rate = record::Arrivals { per_second: 20_000, divisor: 1, process: record::Process::Poisson };
     let paced = Workload { regime: Regime { arrivals: Some(rate), ..CHECKED }, ..checked() };
     let cases = [

@@ -4,6 +4,7 @@ use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
+use super::duplicates::Duplicates;
 use super::errors::Continues;
 use super::file_list::Files;
 use super::latency_target::LatencyTarget;
@@ -107,6 +108,7 @@ pub struct Job {
     pub polling: Polling,
     pub(crate) compress_percent: u8,
     pub(crate) dedupe_percent: u8,
+    pub(crate) duplicates: Duplicates,
     pub(crate) zero_buffers: bool,
     pub(crate) verify: bool,
     /// Whether stamped blocks are read back and checked.
@@ -201,6 +203,7 @@ impl Default for Job {
             polling: Polling::No,
             compress_percent: 0,
             dedupe_percent: 0,
+            duplicates: Duplicates::default(),
             zero_buffers: false,
             verify: false,
             do_verify: true,

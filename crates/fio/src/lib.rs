@@ -11,6 +11,7 @@
 
 mod command_line;
 mod depth_search;
+mod duplicates;
 mod errors;
 mod file;
 mod file_list;
@@ -44,6 +45,7 @@ mod variables;
 
 pub use command_line::{conflict, jobs_of, selected, with_two_dashes};
 pub use depth_search::DepthSearch;
+pub use duplicates::share_duplicates;
 pub use file::{Included, Surroundings, parse};
 pub use job::{GivenOptions, Job};
 pub use keys::{

@@ -1,7 +1,7 @@
 //! Converts a job to workloads for a target.
 
 use engine::Polling;
-use record::{Access, DataPattern, IoKind, Reducible, Regime, Syncs, Until, Workload};
+use record::{Access, IoKind, Regime, Syncs, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
@@ -155,7 +155,7 @@ impl Job {
             range,
             from_block: 0,
             align_bytes: self.align_bytes,
-            data_pattern: self.data_pattern(),
+            data_pattern: self.data_pattern(size, clone)?,
             until,
             seed,
             regime: Regime {
@@ -187,16 +187,6 @@ impl Job {
             return Err("number_ios requires a single block size; set io_size instead".into());
         }
         ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
-    }
-
-    fn data_pattern(&self) -> DataPattern {
-        match (self.zero_buffers, self.compress_percent, self.dedupe_percent) {
-            (true, _, _) => DataPattern::Zero,
-            (false, 0, 0) => DataPattern::Random,
-            (false, compressible_percent, dedupable_percent) => {
-                DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent })
-            }
-        }
     }
 
     /// Returns the kinds of I/O by direction and size.

@@ -1,6 +1,8 @@
 //! fio's examples and the command lines of benchmark scripts run unchanged. Only targets, amounts, rates and times are
 //! replaced, so that they run in the test's folder and take seconds.
 
+#[path = "fio_jobs/duplicates.rs"]
+mod duplicates;
 #[path = "fio_jobs/errors.rs"]
 mod errors;
 #[path = "fio_jobs/examples.rs"]

@@ -38,6 +38,7 @@ mod plain_array;
 mod power;
 mod purge_evidence;
 mod purge_offer;
+mod reducible;
 mod regime;
 mod run_file;
 pub mod run_files;
@@ -101,6 +102,7 @@ pub use path_choice::{MeasuredEngine, MeasuredRound, NotMeasured, PathChoice};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
+pub use reducible::{Reducible, SharedSet, WorkingSet};
 pub use regime::{Arrivals, Offsets, Process, Regime};
 pub use run_file::{
     ArrayFacts, Concurrent, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
@@ -116,6 +118,6 @@ pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
-    Access, DataPattern, IoKind, Range, Reducible, Until, Workload, WorkloadError, Zone, notation,
+    Access, DataPattern, IoKind, Range, Until, Workload, WorkloadError, Zone, notation,
     read_percent_of,
 };

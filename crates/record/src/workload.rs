@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-use crate::{Regime, Sequence};
+use crate::{Reducible, Regime, Sequence};
 
 /// A load on a drive. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,16 +146,6 @@ pub enum DataPattern {
     Reducible(Reducible),
 }
 
-/// How much a drive can reduce write data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reducible {
-    /// Percentage of each block that a compressor can remove.
-    pub compressible_percent: u8,
-    /// Percentage of blocks that are duplicates of earlier blocks.
-    pub dedupable_percent: u8,
-}
-
 /// The condition that ends a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -285,13 +275,10 @@ impl Workload {
         if let Some(problem) = problem.or_else(|| self.sequence_problem()) {
             return Some(problem);
         }
-        if let DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }) =
-            self.data_pattern
-            && (compressible_percent > 100 || dedupable_percent > 100)
+        if let DataPattern::Reducible(reducible) = self.data_pattern
+            && let Some(problem) = reducible.problem()
         {
-            return Some(format!(
-                "data that is {compressible_percent} % compressible and {dedupable_percent} % duplicate; use 0 to 100"
-            ));
+            return Some(problem);
         }
         match self.until {
             Until::DurationNs(0) => Some("a duration of zero".into()),

@@ -8,7 +8,7 @@
 //! Reducible data is made from the same output: part of each sector is zero, and some writes repeat the
 //! previous data by restoring the state of the generator that produced it.
 
-use record::{DataPattern, Reducible};
+use record::{DataPattern, Reducible, WorkingSet};
 use stdx::Rng;
 
 /// Number of interleaved generators: two vectors of 512 bits, or four of 256.
@@ -17,6 +17,10 @@ const LANES: usize = 16;
 const STEP_BYTES: usize = LANES * 8;
 /// Separates these random streams from the streams for offsets, which are numbered by thread from 0.
 const DATA_STREAM: u64 = 1 << 32;
+/// Separates the random streams of individual blocks, which are numbered by thread and block, from all others.
+const BLOCK_STREAM: u64 = 1 << 63;
+/// Number of bits of a block's number.
+const BLOCK_BITS: u32 = 44;
 
 /// State of all lanes; each of its four words is one vector.
 type State = [[u64; LANES]; 4];
@@ -32,6 +36,8 @@ pub(crate) struct Fill {
     before: State,
     /// Determines which writes are copies.
     lots: Rng,
+    /// The blocks that are copied, if they are not the latest.
+    set: Option<Pool>,
     steps: fn(&mut State, &mut [u8]),
 }
 
@@ -39,7 +45,13 @@ impl Fill {
     pub(crate) fn new(pattern: DataPattern, seed: u64, thread: u16) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, DATA_STREAM + u64::from(thread));
         let state = std::array::from_fn(|_| std::array::from_fn(|_| rng.next_u64()));
-        Self { pattern, state, before: state, lots: rng, steps: best_steps() }
+        let set = match pattern {
+            DataPattern::Reducible(Reducible { working_set: Some(set), .. }) => {
+                Some(Pool { set, seed, thread, written: 0 })
+            }
+            _ => None,
+        };
+        Self { pattern, state, before: state, lots: rng, set, steps: best_steps() }
     }
 
     /// Fills the buffer of one write.
@@ -52,10 +64,11 @@ impl Fill {
     }
 
     fn reduced(&mut self, reducible: Reducible, buffer: &mut [u8]) {
-        if self.lots.percent(reducible.dedupable_percent) {
-            self.state = self.before;
-        } else {
-            self.before = self.state;
+        let is_copy = self.lots.percent(reducible.dedupable_percent);
+        match &mut self.set {
+            Some(pool) => self.state = pool.next(is_copy, &mut self.lots),
+            None if is_copy => self.state = self.before,
+            None => self.before = self.state,
         }
         let zeros = |bytes: usize| bytes * usize::from(reducible.compressible_percent) / 100;
         for chunk in buffer.chunks_mut(COMPRESSED_CHUNK_BYTES) {
@@ -63,6 +76,46 @@ impl Fill {
             (self.steps)(&mut self.state, random);
             rest.fill(0);
         }
+    }
+}
+
+/// The blocks of a thread, each with a state of its own, and a working set of them.
+struct Pool {
+    set: WorkingSet,
+    seed: u64,
+    thread: u16,
+    /// Number of blocks that were not copies.
+    written: u64,
+}
+
+impl Pool {
+    /// Returns the state that generates the next block.
+    fn next(&mut self, is_copy: bool, lots: &mut Rng) -> State {
+        if is_copy {
+            return self.of_set(lots.below(self.set.blocks));
+        }
+        self.written += 1;
+        self.state(self.thread_number(), self.written - 1)
+    }
+
+    /// Returns the number of the thread among those that share the working set.
+    fn thread_number(&self) -> u16 {
+        self.set.shared.map_or(0, |shared| shared.first) + self.thread
+    }
+
+    /// Returns the state of a block of the working set. As in fio, each thread's set begins with its own part.
+    fn of_set(&self, index: u64) -> State {
+        let Some(shared) = self.set.shared else { return self.state(self.thread, index) };
+        let part = (self.set.blocks / u64::from(shared.threads)).max(1);
+        let owner = (u64::from(self.thread_number()) + index / part) % u64::from(shared.threads);
+        self.state(owner as u16, index % part)
+    }
+
+    fn state(&self, thread: u16, block: u64) -> State {
+        let seed = self.set.shared.map_or(self.seed, |shared| shared.seed);
+        let stream = BLOCK_STREAM | u64::from(thread) << BLOCK_BITS | block & ((1 << BLOCK_BITS) - 1);
+        let mut rng = Rng::from_seed_and_stream(seed, stream);
+        std::array::from_fn(|_| std::array::from_fn(|_| rng.next_u64()))
     }
 }
 
@@ -137,7 +190,8 @@ fn best_steps() -> fn(&mut State, &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use record::SharedSet;
+    use std::collections::{HashMap, HashSet};
 
     #[test]
     fn no_512_bytes_repeat() {
@@ -162,8 +216,52 @@ mod tests {
     }
 
     fn reducible(compressible_percent: u8, dedupable_percent: u8) -> Fill {
-        let reducible = Reducible { compressible_percent, dedupable_percent };
+        let reducible = Reducible { compressible_percent, dedupable_percent, working_set: None };
         Fill::new(DataPattern::Reducible(reducible), 9, 0)
+    }
+
+    /// Returns how often each block was written by `threads` threads, 4,000 times each.
+    fn written(shared: bool, threads: u16, blocks: u64) -> Vec<HashMap<Vec<u8>, u32>> {
+        let of_thread = |thread: u16| {
+            // Two workloads: the first thread, and all others.
+            let (first, index) = if thread == 0 { (0, 0) } else { (1, thread - 1) };
+            let shared = shared.then_some(SharedSet { seed: 4, threads, first });
+            let working_set = Some(WorkingSet { blocks, shared });
+            let reducible = Reducible { compressible_percent: 50, dedupable_percent: 40, working_set };
+            let mut fill = Fill::new(DataPattern::Reducible(reducible), 9 + u64::from(first), index);
+            let (mut seen, mut block) = (HashMap::new(), vec![0; 512]);
+            for _ in 0..4_000 {
+                fill.fill(&mut block);
+                *seen.entry(block.clone()).or_default() += 1;
+            }
+            seen
+        };
+        (0..threads).map(of_thread).collect()
+    }
+
+    #[test]
+    fn copies_are_from_the_working_set() {
+        for seen in written(false, 2, 100) {
+            let (repeated, single): (Vec<u32>, Vec<u32>) = seen.values().partition(|count| **count > 1);
+            assert_eq!((repeated.len(), single.len() + 100), (100, seen.len()));
+            // 1,600 copies of 100 blocks; the standard deviation of their number is 31.
+            let copies = repeated.iter().sum::<u32>() - 100;
+            assert!((1450..1750).contains(&copies), "{copies}");
+        }
+        let own = written(false, 2, 100);
+        assert!(own[0].keys().all(|block| !own[1].contains_key(block)));
+    }
+
+    #[test]
+    fn threads_share_a_working_set() {
+        let seen = written(true, 3, 300);
+        let all: HashSet<&Vec<u8>> = seen.iter().flat_map(HashMap::keys).collect();
+        // Each of the 300 blocks is among the first 100 unique blocks of its thread, so it is counted once.
+        let unique: usize = seen.iter().map(|blocks| blocks.len()).sum();
+        let foreign = unique - all.len();
+        // A thread has on average five copies of each block of the others, but of one in 200, none.
+        assert!((580..=2 * 300).contains(&foreign), "{foreign}");
+        assert!(seen.iter().all(|blocks| blocks.len() > 2_000));
     }
 
     /// Returns the fraction of 1 MiB of writes that remains after compression.

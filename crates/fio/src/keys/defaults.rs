@@ -14,14 +14,6 @@ pub(super) const DEFAULTS: &[Key] = &[
         only(text, "none", "the jobs of a load do not lock parts of files")
     })
     .differs(),
-    key("dedupe_mode", &[], NAME, "which blocks are repeated: only `repeat`", |_, text| {
-        only(text, "repeat", "duplicates always repeat the most recent unique write")
-    })
-    .differs(),
-    key("dedupe_global", &[], BIT, "share duplicates among jobs: only 0", |_, text| {
-        zero(text, "duplicates always repeat the most recent unique write")
-    })
-    .differs(),
     key("stats", &[], BIT, "whether the job has a result: only 1", |_, text| {
         only(text, "1", "every job has a result")
     })

@@ -4,6 +4,7 @@ use engine::Polling;
 use record::{Placement, Process};
 
 use super::entry::{Form, Key, key};
+use crate::duplicates::dedupe_mode;
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
     block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
@@ -410,6 +411,28 @@ pub(super) const EFFECTIVE: &[Key] = &[
         P,
         "percentage of blocks that are duplicates of earlier ones [0]",
         |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
+    ),
+    key(
+        "dedupe_mode",
+        &[],
+        NAME,
+        "which blocks are duplicated: `repeat`: the most recent unique one, `working_set`: any of the first unique blocks of a \
+         clone, which needs a `size` and one file [repeat]",
+        dedupe_mode,
+    ),
+    key(
+        "dedupe_working_set_percentage",
+        &[],
+        P,
+        "percentage of `size` that is the working set; the other unique blocks are not duplicated [5]",
+        |job, text| percent_of(text).map(|percent| job.duplicates.set_percent = percent),
+    ),
+    key(
+        "dedupe_global",
+        &[],
+        Form::Switch,
+        "the working set of each clone consists of equal parts of those of all clones of all jobs [0]",
+        |job, text| switch(text).map(|on| job.duplicates.is_global = on),
     ),
     key(
         "verify",

@@ -188,7 +188,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["spr_op"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["spr_cs"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["buffer_pattern"], "data is random, zero, or reducible by a percentage"),
-    refused(&["dedupe_working_set_percentage"], "duplicates always repeat the most recent unique write"),
     refused(&["rwmixcycle"], "the direction of each I/O is drawn separately"),
     refused(&["cpumask"], "specify the CPUs with cpus_allowed"),
     refused(&["device-names"], "fio's profiles are not supported"),

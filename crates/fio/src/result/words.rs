@@ -85,11 +85,15 @@ fn of_sequence(sequence: &Sequence) -> String {
 fn of_data(data: DataPattern) -> Option<String> {
     match data {
         DataPattern::Zero => Some("zeros".into()),
-        DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }) => {
+        DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent, working_set }) => {
             let parts = [(compressible_percent, "compressible"), (dedupable_percent, "copies")];
             let parts = parts.iter().filter(|(percent, _)| *percent > 0);
             let parts: Vec<_> = parts.map(|(percent, what)| format!("{percent} % {what}")).collect();
-            Some(format!("data {}", parts.join(" and ")))
+            let set = working_set.map_or_else(String::new, |set| {
+                let owner = if set.shared.is_some() { " of all jobs" } else { "" };
+                format!(" of {}{owner}", count_of(set.blocks, "block"))
+            });
+            Some(format!("data {}{set}", parts.join(" and ")))
         }
         DataPattern::Random => None,
     }

@@ -52,6 +52,7 @@ pub fn request(options: &Load) -> Done<LoadRequest> {
             job.seed = job.seed.or_else(|| Some(drawn_seed()));
         }
     }
+    fio::share_duplicates(&mut expanded, options.seed);
     Ok(LoadRequest { jobs: expanded, file })
 }
 

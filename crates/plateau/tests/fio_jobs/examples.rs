@@ -48,6 +48,15 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "dedupe-global",
+        &[
+            "global ioengine=libaio iodepth=256 size=100m dedupe_mode=working_set dedupe_global=1 dedupe_percentage=50 \
+             blocksize=4k rw=write buffer_compress_percentage=50 dedupe_working_set_percentage=50",
+            "a ",
+            "b ",
+        ],
+    ),
+    (
         "dircreate-ioengine",
         &[
             "global create_on_open=1 nrfiles=30 ioengine=dircreate fallocate=none filesize=4k openfiles=1",
@@ -387,7 +396,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("cmdprio-percentage", "log_prio=1"),
     ("cpp_null", "ioengine=cpp_null"),
     ("cpuio", "ioengine=cpuio"),
-    ("dedupe-global", "dedupe_mode=working_set"),
     ("dev-dax", "ioengine=dev-dax"),
     ("dfs", "ioengine=dfs"),
     ("e4defrag", "ioengine=e4defrag"),

@@ -29,7 +29,7 @@ fn only_nondefault_fields_are_stored() {
     assert!(!stored.contains("regime"), "{stored}");
     let arrivals = Some(Arrivals { per_second: 500, divisor: 1, process: Process::Poisson });
     let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true, ..Regime::default() };
-    let data_pattern = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20 });
+    let data_pattern = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20, working_set: None });
     for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
         let stored = serde_json::to_string(&workload).unwrap();
         assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload, "{stored}");
@@ -65,7 +65,7 @@ fn impossible_workloads_state_the_reason() {
         ..Regime::default()
     };
     let reducible = |compressible_percent| {
-        DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent: 0 })
+        DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent: 0, working_set: None })
     };
     let kind =
         |block_bytes| IoKind { share_percent: 50, access: Access::Random, read_percent: 0, block_bytes };

@@ -47,7 +47,7 @@ fn costs() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     let fresh = Workload { read_percent: 0, ..reads(32) };
     let reducible = |compressible_percent, dedupable_percent| Workload {
-        data_pattern: DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }),
+        data_pattern: DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent, working_set: None }),
         ..fresh.clone()
     };
     let others = [

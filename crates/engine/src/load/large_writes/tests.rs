@@ -164,7 +164,7 @@ fn buffers_are_filled_while_the_queue_is_full() {
 
 #[test]
 fn data_is_written_in_the_order_in_which_it_is_generated() {
-    let reducible = Reducible { compressible_percent: 50, dedupable_percent: 30 };
+    let reducible = Reducible { compressible_percent: 50, dedupable_percent: 30, working_set: None };
     for (read_percent, pattern) in [
         (0, DataPattern::Random),
         (35, DataPattern::Random),
