@@ -11,6 +11,7 @@ use super::latency_target::LatencyTarget;
 use super::limits::JobLimits;
 use super::log_options::Logs;
 use super::sequence::Order;
+use super::sprandom::Sprandom;
 use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
 use super::think::Think;
@@ -94,6 +95,7 @@ pub struct Job {
     /// The distribution of random offsets, if one was requested.
     pub(crate) distribution: Option<Offsets>,
     pub(crate) order: Order,
+    pub(crate) sprandom: Sprandom,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
     /// Seed for offsets and data, if specified.
@@ -195,6 +197,7 @@ impl Default for Job {
             zones: Vec::new(),
             distribution: None,
             order: Order::default(),
+            sprandom: Sprandom::default(),
             norandommap: false,
             seed: None,
             randrepeat: true,
@@ -349,6 +352,9 @@ impl Job {
             0 => self.blocks[1].len() == 1,
             _ => self.blocks[0].len() == 1 && self.blocks[0] == self.blocks[1],
         };
+        if let Some(regions) = self.regions() {
+            return Offsets::Regions(regions);
+        }
         match self.distribution.filter(|_| self.access == Access::Random) {
             Some(offsets) => offsets,
             None if self.access == Access::Random

@@ -32,6 +32,7 @@ pub mod result;
 mod searches;
 mod sequence;
 mod setters;
+mod sprandom;
 mod stage_limits;
 mod stages;
 pub mod steady;

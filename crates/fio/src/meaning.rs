@@ -47,6 +47,7 @@ impl Job {
         self.steady_state()?;
         self.check_latency_target()?;
         self.check_loose()?;
+        self.check_sprandom()?;
         if self.trims && self.verify {
             return Err("verify needs written data, and trims destroy it".into());
         }

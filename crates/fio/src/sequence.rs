@@ -33,12 +33,15 @@ impl Job {
         Some(Sequence { blocks, strided: self.order.is_strided })
     }
 
-    /// Returns when a clone with a range of `size` bytes ends, given its amount, and the limit of its time. As in fio, a
-    /// strided sequence ends with the range, even if the job has a time or a larger amount.
+    /// Returns when a clone with a range of `size` bytes ends, given its amount, and the limit of its time. As in fio, an
+    /// order of blocks that ends with the range ends the job, even if it has a time or a larger amount.
     pub(crate) fn end_of(&self, size: u64, amount: u64) -> Result<(Until, Option<u64>), String> {
         let block_bytes = u64::from(self.kinds()?[0].block_bytes);
         let sequence = self.sequence().filter(|sequence| sequence.strided).map(stdx::access::Sequence::from);
         let most = sequence.and_then(|sequence| sequence.accesses_within(size / block_bytes));
+        if let Some(regions) = self.regions() {
+            return Ok((Until::AmountBytes(self.ios_of_regions(regions, size)? * block_bytes), self.runtime_ns));
+        }
         match (most, self.runtime_ns) {
             (Some(_), _) if !matches!(self.read_percent(), 0 | 100) => {
                 Err("random_sequence_stride in a mix: the ends of the sequences of reads and writes are unknown".into())

@@ -109,10 +109,13 @@ fn fios_examples_run() {
                 arguments.extend(["--erase".to_owned(), target.to_owned()]);
             }
         }
-        if text.contains("allow_file_create=0") {
-            // The target is on the command line, as in the example's comment.
+        if text.contains("${FIO_BS}") {
+            // The target is on the command line, as in the comments of these examples.
             std::fs::write(folder.path().join("target"), vec![1; 16 << 20]).expect("a target");
             arguments.push("--filename=target".to_owned());
+            if text.contains("rw=randwrite") {
+                arguments.push("--erase=target".to_owned());
+            }
         }
         let output = plateau(folder.path(), &arguments);
         let (text, error) = support::texts(&output);

@@ -103,7 +103,7 @@ pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use reducible::{Reducible, SharedSet, WorkingSet};
-pub use regime::{Arrivals, Offsets, Process, Regime};
+pub use regime::{Arrivals, Offsets, Process, Regime, Regions};
 pub use run_file::{
     ArrayFacts, Concurrent, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
     Settings, SimulatedFacts, TargetFacts, TargetKind,

@@ -58,6 +58,29 @@ pub enum Offsets {
     /// Normally distributed around the middle of the range, with the standard deviation in percent of the
     /// range.
     NormalPercent(u8),
+    /// Writes that leave a drive as if it had been written at random for a long time.
+    Regions(Regions),
+}
+
+/// The writes of each thread in regions of the physical capacity of a drive. New blocks are written in a random order, and
+/// some blocks of the region before are written again, so that the regions have the shares of valid data of a steady
+/// state; the writes end when each block has been written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regions {
+    /// Number of regions.
+    pub count: u32,
+    /// Over-provisioning: the spare capacity in thousandths of the range.
+    pub spare_milli: u32,
+    /// Whether blocks are written again at the end of the next region instead of its beginning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deferred: bool,
+}
+
+impl From<Regions> for stdx::access::Regions {
+    fn from(Regions { count, spare_milli, deferred }: Regions) -> Self {
+        Self { count, spare_milli, deferred }
+    }
 }
 
 impl Offsets {
@@ -75,6 +98,7 @@ impl From<Offsets> for stdx::access::Offsets {
             Offsets::ZipfMilli(theta_milli) => Self::Zipf { theta_milli },
             Offsets::ParetoMilli(h_milli) => Self::Pareto { h_milli },
             Offsets::NormalPercent(deviation_percent) => Self::Normal { deviation_percent },
+            Offsets::Regions(regions) => Self::Regions(regions.into()),
         }
     }
 }

@@ -272,7 +272,7 @@ impl Workload {
             return Some("a mix of reads and trims; use one workload for each".into());
         }
         let problem = self.pattern().problem(self.threads);
-        if let Some(problem) = problem.or_else(|| self.sequence_problem()) {
+        if let Some(problem) = problem.or_else(|| self.order_problem()) {
             return Some(problem);
         }
         if let DataPattern::Reducible(reducible) = self.data_pattern
@@ -289,10 +289,9 @@ impl Workload {
         }
     }
 
-    /// Checks that a strided sequence does not go on beyond the end of the range.
-    fn sequence_problem(&self) -> Option<String> {
-        let sequence = stdx::access::Sequence::from(self.sequence.clone()?);
-        let most = sequence.accesses_within(self.range.span().blocks(self.block_bytes))?;
+    /// Checks that an order that ends with the range does not go on.
+    fn order_problem(&self) -> Option<String> {
+        let most = self.pattern().most_accesses()?;
         match self.until {
             _ if !matches!(self.read_percent, 0 | 100) => {
                 Some("a strided sequence in a mix of reads and writes, whose lengths are unknown".into())
@@ -302,7 +301,7 @@ impl Workload {
             {
                 None
             }
-            _ => Some(format!("a strided sequence that ends after {most} I/Os of each thread, with the range")),
+            _ => Some(format!("an order that ends after {most} I/Os of each thread, with the range")),
         }
     }
 

@@ -4,6 +4,8 @@
 mod lane;
 mod mix;
 mod pattern;
+mod permutation;
+mod regions;
 mod scatter;
 mod sequence;
 mod span;
@@ -15,6 +17,7 @@ use scatter::Scatter;
 
 pub use lane::Access;
 pub use pattern::{Kind, Pattern, Zone};
+pub use regions::Regions;
 pub use scatter::Offsets;
 pub use sequence::Sequence;
 pub use span::{Order, Span, share};
@@ -39,7 +42,7 @@ impl Stream {
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
         let mut rng = Rng::from_seed_and_stream(seed, u64::from(thread));
         let blocks = pattern.span.blocks(pattern.kinds[0].block_bytes);
-        let scatter = Scatter::new(pattern, blocks, &mut rng);
+        let scatter = Scatter::new(pattern.offsets, pattern.sequence.as_ref(), blocks, &mut rng);
         Self {
             rng,
             lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),

@@ -86,10 +86,6 @@ pub(super) const DEFAULTS: &[Key] = &[
         zero(text, "a job that reads with verify=crc32c checks the stamps of earlier jobs")
     })
     .differs(),
-    key("sprandom", &[], BIT, "precondition the drive: only 0", |_, text| {
-        zero(text, "`plateau run` preconditions drives as the PTS requires")
-    })
-    .differs(),
     key("fdp", &[], BIT, "place data with io_uring_cmd: only 0", |_, text| {
         zero(text, "io_uring_cmd sends only plain reads and writes")
     })

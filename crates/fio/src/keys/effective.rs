@@ -11,6 +11,7 @@ use crate::setters::{
     first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type,
     threads, unbuffered,
 };
+use crate::sprandom::over_provisioning;
 use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
 const N: Form = Form::Word("N");
@@ -219,6 +220,34 @@ pub(super) const EFFECTIVE: &[Key] = &[
         |job, text| switch(text).map(|on| job.order.is_strided = on),
     )
     .differs(),
+    key(
+        "sprandom",
+        &[],
+        BIT,
+        "precondition a drive: write each block once and some of them again, in an order that leaves the regions of the drive with \
+         the shares of valid data that they have after many random writes; needs `rw=randwrite`; the amount follows from the \
+         size and `spr_op`; the blocks that are written again are evenly spaced instead of drawn [0]",
+        |job, text| switch(text).map(|on| job.sprandom.is_on = on),
+    )
+    .differs(),
+    key("spr_num_regions", &[], N, "number of regions of `sprandom` [100]", |job, text| {
+        number(text, 1, stdx::access::Regions::MOST.into()).map(|regions| job.sprandom.regions = regions)
+    }),
+    key(
+        "spr_op",
+        &[],
+        Form::Word("RATIO"),
+        "over-provisioning of the drive for `sprandom`, between 0 and 1, with up to three decimal places [0.15]",
+        over_provisioning,
+    )
+    .differs(),
+    key(
+        "spr_cs",
+        &[],
+        Form::Size,
+        "size of the drive's cache: blocks are written again one region later, which must not be smaller; 0: no delay [0]",
+        |job, text| bytes(text).map(|bytes| job.sprandom.cache_bytes = bytes),
+    ),
     key(
         "norandommap",
         &[],

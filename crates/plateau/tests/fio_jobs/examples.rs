@@ -322,6 +322,13 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "sprandom",
+        &[
+            "global ioengine=libaio rw=randwrite bs=${FIO_BS} blockalign=${FIO_BS} direct=1 norandommap=1 iodepth=64",
+            "preconditioning sprandom=1 spr_op=0.15 spr_num_regions=100",
+        ],
+    ),
+    (
         "ssd-steadystate",
         &[
             "global ioengine=libaio direct=1 group_reporting filename=/dev/fioa",
@@ -436,7 +443,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("sg_verify-fail", "ioengine=sg"),
     ("sg_verify", "ioengine=sg"),
     ("sg_write_same_ndob", "ioengine=sg"),
-    ("sprandom", "sprandom=1"),
     ("uring-cmd-bsg", "cmd_type=bsg"),
     ("uring-cmd-fdp", "fdp=1"),
     ("uring-cmd-pi-ext", "pi_act=0"),

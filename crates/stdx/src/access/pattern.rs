@@ -121,7 +121,7 @@ impl Pattern {
                 "the shares of its I/O kinds add up to {sum} % instead of 100, or one of them is zero"
             ));
         }
-        if let Some(problem) = self.sequence_problem() {
+        if let Some(problem) = self.order_problem() {
             return Some(problem);
         }
         if let Some(kind) = self.kinds.iter().find(|kind| kind.read_percent > 100) {
@@ -145,11 +145,27 @@ impl Pattern {
         None
     }
 
-    fn sequence_problem(&self) -> Option<String> {
-        let sequence = self.sequence.as_ref()?;
-        match self.offsets {
-            Offsets::Independent => sequence.problem(self.span.blocks(self.kinds[0].block_bytes)),
-            _ => Some("both a sequence and a distribution of the offsets".into()),
+    fn order_problem(&self) -> Option<String> {
+        let blocks = self.span.blocks(self.kinds[0].block_bytes);
+        match (&self.sequence, self.offsets) {
+            (Some(sequence), Offsets::Independent) => sequence.problem(blocks),
+            (Some(_), _) => Some("both a sequence and a distribution of the offsets".into()),
+            (None, Offsets::Regions(_)) if self.kinds[0].read_percent > 0 => {
+                Some("regions of the physical capacity are for writes only".into())
+            }
+            (None, Offsets::Regions(regions)) => regions.problem(blocks),
+            (None, _) => None,
+        }
+    }
+
+    /// Returns the number of accesses after which the order of a thread's accesses ends; `None` if it does not.
+    #[must_use]
+    pub fn most_accesses(&self) -> Option<u64> {
+        let blocks = self.span.blocks(self.kinds[0].block_bytes);
+        match (&self.sequence, self.offsets) {
+            (Some(sequence), _) => sequence.accesses_within(blocks),
+            (None, Offsets::Regions(regions)) => Some(regions.accesses(blocks)),
+            (None, _) => None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Random offsets that are not independent or not uniform: each block once per pass, some blocks more often than
 //! others, or blocks in a prescribed order.
 
-use super::pattern::Pattern;
+use super::permutation::Permutation;
+use super::regions::{Regions, Walk};
 use super::sequence::Sequence;
 use crate::Rng;
 
@@ -30,6 +31,8 @@ pub enum Offsets {
         /// Standard deviation in percent of the span.
         deviation_percent: u8,
     },
+    /// Writes in regions of the physical capacity, in which some blocks are written again.
+    Regions(Regions),
 }
 
 impl Offsets {
@@ -66,14 +69,20 @@ enum Choice {
     Normal { deviation: f64 },
     /// With the number of writes and of reads so far.
     Sequence { sequence: Sequence, accesses: [u64; 2] },
+    Regions(Walk),
 }
 
 impl Scatter {
     /// Returns `None` for independent offsets.
-    pub(super) fn new(pattern: &Pattern, blocks: u64, rng: &mut Rng) -> Option<Self> {
-        let choice = match (&pattern.sequence, pattern.offsets) {
-            (Some(sequence), _) => Choice::Sequence { sequence: sequence.clone(), accesses: [0; 2] },
-            (None, offsets) => Self::choice(offsets, blocks)?,
+    pub(super) fn new(
+        offsets: Offsets,
+        sequence: Option<&Sequence>,
+        blocks: u64,
+        rng: &mut Rng,
+    ) -> Option<Self> {
+        let choice = match sequence {
+            Some(sequence) => Choice::Sequence { sequence: sequence.clone(), accesses: [0; 2] },
+            None => Self::choice(offsets, blocks)?,
         };
         Some(Self { blocks, order: Permutation::new(blocks, rng.next_u64()), choice })
     }
@@ -90,6 +99,7 @@ impl Scatter {
             Offsets::Normal { deviation_percent } => {
                 Choice::Normal { deviation: blocks as f64 * f64::from(deviation_percent) / 100.0 }
             }
+            Offsets::Regions(regions) => Choice::Regions(Walk::new(regions, blocks)),
         })
     }
 
@@ -108,6 +118,7 @@ impl Scatter {
                 (((self.blocks - 1) as f64 * fraction(rng).powf(*exponent)) as u64).min(self.blocks - 1)
             }
             Choice::Normal { deviation } => return normal(self.blocks, *deviation, rng),
+            Choice::Regions(walk) => return walk.next(self.order),
             Choice::Sequence { sequence, accesses } => {
                 let accesses = &mut accesses[usize::from(read)];
                 *accesses += 1;
@@ -134,51 +145,6 @@ fn normal(blocks: u64, deviation: f64, rng: &mut Rng) -> u64 {
             return (block as u64).min(blocks - 1);
         }
     }
-}
-
-/// A pseudo-random order of all blocks: a Feistel network over the smallest even number of bits that can number
-/// all blocks, applied again to results beyond the last block.
-#[derive(Debug, Clone, Copy)]
-struct Permutation {
-    blocks: u64,
-    half_bits: u32,
-    key: u64,
-}
-
-impl Permutation {
-    const ROUNDS: u64 = 4;
-
-    fn new(blocks: u64, key: u64) -> Self {
-        let bits = u64::BITS - blocks.saturating_sub(1).leading_zeros();
-        Self { blocks, half_bits: bits.div_ceil(2).max(1), key }
-    }
-
-    fn of(self, rank: u64) -> u64 {
-        let mut place = rank;
-        loop {
-            place = self.once(place);
-            if place < self.blocks {
-                return place;
-            }
-        }
-    }
-
-    fn once(self, place: u64) -> u64 {
-        let mask = (1u64 << self.half_bits) - 1;
-        let (mut left, mut right) = (place >> self.half_bits & mask, place & mask);
-        for round in 0..Self::ROUNDS {
-            (left, right) =
-                (right, left ^ mixed(right ^ self.key.rotate_left(16 * round as u32) ^ round << 60) & mask);
-        }
-        left << self.half_bits | right
-    }
-}
-
-/// Applies the finalizer of splitmix64.
-fn mixed(value: u64) -> u64 {
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
 }
 
 /// The Zipf distribution by rejection-inversion (Hörmann and Derflinger, 1996), which needs no table.
@@ -235,14 +201,11 @@ impl Zipf {
 mod tests {
     use super::*;
     use crate::Rng;
-    use crate::access::{Order, Span};
     use proptest::prelude::*;
 
     fn draws(offsets: Offsets, blocks: u64, count: usize) -> Vec<u64> {
         let mut rng = Rng::from_seed_and_stream(3, 0);
-        let span = Span::contiguous(0, blocks * 512);
-        let pattern = Pattern { offsets, ..Pattern::plain(Order::Random, 0, 512, span) };
-        let mut scatter = Scatter::new(&pattern, blocks, &mut rng).expect("not independent");
+        let mut scatter = Scatter::new(offsets, None, blocks, &mut rng).expect("not independent");
         (0..count).map(|_| scatter.next(false, &mut rng)).collect()
     }
 
