@@ -3,29 +3,7 @@
 use record::{DataPattern, Reducible, SharedSet, WorkingSet};
 
 use super::Job;
-
-/// fio's default size of a working set.
-const DEFAULT_PERCENT: u8 = 5;
-
-/// Which blocks are duplicated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Duplicates {
-    /// Whether duplicates are copies of a working set, and not of the latest unique block.
-    pub(crate) of_set: bool,
-    /// Size of the working set, in percent of `size`.
-    pub(crate) set_percent: u8,
-    /// Whether all jobs share their working sets.
-    pub(crate) is_global: bool,
-    /// The clones of all jobs.
-    clones: SharedSet,
-}
-
-impl Default for Duplicates {
-    fn default() -> Self {
-        let clones = SharedSet { seed: 0, threads: 1, first: 0 };
-        Self { of_set: false, set_percent: DEFAULT_PERCENT, is_global: false, clones }
-    }
-}
+use super::copies::Duplicates;
 
 pub fn dedupe_mode(job: &mut Job, text: &str) -> Result<(), String> {
     job.duplicates.of_set = match text {
@@ -98,7 +76,9 @@ mod tests {
         let mut sets = Vec::new();
         for (position, job) in jobs.iter().enumerate() {
             for workload in job.streams(1 << 30, position as u64, 7)? {
-                if let DataPattern::Reducible(Reducible { working_set: Some(set), .. }) = workload.data_pattern {
+                if let DataPattern::Reducible(Reducible { working_set: Some(set), .. }) =
+                    workload.data_pattern
+                {
                     sets.push(set);
                 }
             }
@@ -136,7 +116,8 @@ mod tests {
             let error = sets(&format!("{JOBS}{options}")).expect_err(options);
             assert!(error.contains(expected), "{options}: {error}");
         }
-        let error = sets("[a]\nrw=write\ndedupe_mode=working_set\ndedupe_percentage=50\n").expect_err("no size");
+        let error =
+            sets("[a]\nrw=write\ndedupe_mode=working_set\ndedupe_percentage=50\n").expect_err("no size");
         assert!(error.contains("needs a size"), "{error}");
     }
 }

@@ -1,35 +1,8 @@
 //! `continue_on_error` and `ignore_error`: failed I/Os that do not end a job.
 
-use record::{Errors, Tolerated, errno};
+use record::{Errors, errno};
 
 use super::Job;
-
-/// The errors that fio calls non-fatal: failures of the device, and wrong data.
-const NON_FATAL: [&str; 2] = ["EIO", "EILSEQ"];
-
-/// The errors that do not end a job: those of reads, of writes, and of verification.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Continues {
-    /// Whether the job continues after errors of this kind.
-    pub(crate) kinds: [bool; 3],
-    /// The errors of each kind, if specified.
-    pub(crate) errors: [Option<Vec<u8>>; 3],
-}
-
-impl Continues {
-    /// Returns the errors of I/Os that the engine tolerates. Wrong data never ends a job.
-    pub(crate) fn tolerated(&self) -> Tolerated {
-        let errors = |kind: usize| match (self.kinds[kind], &self.errors[kind]) {
-            (false, _) => Errors::default(),
-            (true, Some(errors)) => Errors::try_from(errors.clone()).unwrap_or_default(),
-            (true, None) => {
-                let numbers = NON_FATAL.iter().filter_map(|name| number_of(name).ok());
-                Errors::try_from(numbers.collect::<Vec<_>>()).unwrap_or_default()
-            }
-        };
-        Tolerated { read: errors(0), write: errors(1) }
-    }
-}
 
 pub fn continue_on_error(job: &mut Job, text: &str) -> Result<(), String> {
     job.continues_after.kinds = match text {

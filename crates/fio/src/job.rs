@@ -4,14 +4,13 @@ use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
-use super::duplicates::Duplicates;
-use super::errors::Continues;
+use super::continues::Continues;
+use super::copies::Duplicates;
 use super::file_list::Files;
 use super::latency_target::LatencyTarget;
 use super::limits::JobLimits;
 use super::log_options::Logs;
-use super::sequence::Order;
-use super::sprandom::Sprandom;
+use super::order::{Order, Sprandom};
 use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
 use super::think::Think;
@@ -305,10 +304,7 @@ impl Job {
         }
         let without_effect = [
             ("rwmixread", self.mix.is_some() && self.reads.is_some()),
-            (
-                "random_distribution",
-                self.access == Access::Sequential && self.is_distributed(),
-            ),
+            ("random_distribution", self.access == Access::Sequential && self.is_distributed()),
         ];
         for (name, _) in without_effect.iter().filter(|(_, is_so)| *is_so) {
             notes.push(format!("as in fio, {name} has no effect on {}", self.pattern));

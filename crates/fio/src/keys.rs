@@ -2,6 +2,7 @@
 //! options that are refused, with the reason.
 
 mod course;
+mod data;
 mod defaults;
 mod effective;
 mod entry;
@@ -15,6 +16,7 @@ pub use program::{PROGRAM, ProgramOption};
 pub use refused::{REFUSED, Refused};
 
 use course::COURSE;
+use data::DATA;
 use defaults::DEFAULTS;
 use effective::EFFECTIVE;
 use ignored::IGNORED;
@@ -24,7 +26,7 @@ use super::Job;
 
 /// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(COURSE).chain(LOGS).chain(DEFAULTS).chain(IGNORED)
+    EFFECTIVE.iter().chain(DATA).chain(COURSE).chain(LOGS).chain(DEFAULTS).chain(IGNORED)
 }
 
 /// Returns the names of all options, both accepted and refused.

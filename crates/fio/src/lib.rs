@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 mod command_line;
+mod continues;
+mod copies;
 mod depth_search;
 mod duplicates;
 mod errors;
@@ -27,6 +29,7 @@ pub mod limits;
 mod log_options;
 mod logs;
 mod meaning;
+mod order;
 mod rates;
 pub mod result;
 mod searches;

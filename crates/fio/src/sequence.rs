@@ -8,14 +8,6 @@ use super::values::number;
 /// As in fio.
 const MOST_BLOCKS: usize = stdx::access::Sequence::MOST_BLOCKS;
 
-/// The order of a job's random I/Os.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Order {
-    /// The block numbers, if requested.
-    pub(crate) blocks: Option<Vec<u32>>,
-    pub(crate) is_strided: bool,
-}
-
 /// Parses block numbers, such as `2,0,1`.
 pub fn block_numbers(text: &str) -> Result<Vec<u32>, String> {
     let numbers = text.split(',').map(|block| number(block.trim(), 0, u32::MAX.into()));
@@ -40,12 +32,16 @@ impl Job {
         let sequence = self.sequence().filter(|sequence| sequence.strided).map(stdx::access::Sequence::from);
         let most = sequence.and_then(|sequence| sequence.accesses_within(size / block_bytes));
         if let Some(regions) = self.regions() {
-            return Ok((Until::AmountBytes(self.ios_of_regions(regions, size)? * block_bytes), self.runtime_ns));
+            return Ok((
+                Until::AmountBytes(self.ios_of_regions(regions, size)? * block_bytes),
+                self.runtime_ns,
+            ));
         }
         match (most, self.runtime_ns) {
-            (Some(_), _) if !matches!(self.read_percent(), 0 | 100) => {
-                Err("random_sequence_stride in a mix: the ends of the sequences of reads and writes are unknown".into())
-            }
+            (Some(_), _) if !matches!(self.read_percent(), 0 | 100) => Err(
+                "random_sequence_stride in a mix: the ends of the sequences of reads and writes are unknown"
+                    .into(),
+            ),
             (Some(ios), limit_ns) => {
                 let most = ios * block_bytes;
                 let amount = if self.time_based { most } else { amount.min(most) };
@@ -102,7 +98,8 @@ mod tests {
             assert!(error.contains(expected), "{options}: {error}");
         }
         let many = vec!["1"; 65].join(",");
-        let error = workload(&format!("rw=randread random_distribution=sequence:{many}")).expect_err("too many");
+        let error =
+            workload(&format!("rw=randread random_distribution=sequence:{many}")).expect_err("too many");
         assert!(error.contains("at most 64"), "{error}");
     }
 

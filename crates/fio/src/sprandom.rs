@@ -3,26 +3,8 @@
 use record::{Access, Regions};
 
 use super::Job;
+use super::order::Sprandom;
 use super::values::{switch, thousandths};
-
-/// The options of `sprandom`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sprandom {
-    pub(crate) is_on: bool,
-    /// Number of regions.
-    pub(crate) regions: u32,
-    /// Over-provisioning in thousandths.
-    pub(crate) spare_milli: u32,
-    /// Size of the drive's cache; 0 if blocks may be written again while they are in the cache.
-    pub(crate) cache_bytes: u64,
-}
-
-impl Default for Sprandom {
-    /// fio's defaults.
-    fn default() -> Self {
-        Self { is_on: false, regions: 100, spare_milli: 150, cache_bytes: 0 }
-    }
-}
 
 pub fn over_provisioning(job: &mut Job, text: &str) -> Result<(), String> {
     job.sprandom.spare_milli = thousandths(text)?;
@@ -44,7 +26,8 @@ impl Job {
         if !self.sprandom.is_on {
             return Ok(());
         }
-        let given = |name: &str| self.given.iter().find(|(given, _)| *given == name).map(|(_, value)| value.as_str());
+        let given =
+            |name: &str| self.given.iter().find(|(given, _)| *given == name).map(|(_, value)| value.as_str());
         let is_random_write = self.access == Access::Random && self.read_percent() == 0 && !self.trims;
         let block_bytes = self.blocks[1][0].block_bytes;
         let problem = match () {
@@ -52,7 +35,9 @@ impl Job {
             () if given("norandommap").is_some_and(|value| switch(value) == Ok(false)) => {
                 "it cannot be combined with norandommap=0"
             }
-            () if given("random_generator").is_some_and(|value| value != "lfsr") => "it requires random_generator=lfsr",
+            () if given("random_generator").is_some_and(|value| value != "lfsr") => {
+                "it requires random_generator=lfsr"
+            }
             () if self.continues || self.files.count != 1 => "only one file for each job is supported",
             () if self.distribution.is_some() || self.order.blocks.is_some() || !self.zones.is_empty() => {
                 "it cannot be combined with random_distribution"
@@ -75,7 +60,9 @@ impl Job {
             return Err("sprandom: the range has fewer blocks than spr_num_regions".into());
         }
         if self.sprandom.cache_bytes > region_bytes {
-            return Err(format!("spr_cs: the cache is larger than a region of {region_bytes} B; use fewer regions"));
+            return Err(format!(
+                "spr_cs: the cache is larger than a region of {region_bytes} B; use fewer regions"
+            ));
         }
         let ios = regions.accesses(blocks);
         Ok(self.number_ios.map_or(ios, |most| most.min(ios)))
@@ -98,7 +85,8 @@ mod tests {
 
     #[test]
     fn the_amount_is_determined_by_the_over_provisioning() {
-        let regions = |count, spare_milli, deferred| Offsets::Regions(Regions { count, spare_milli, deferred });
+        let regions =
+            |count, spare_milli, deferred| Offsets::Regions(Regions { count, spare_milli, deferred });
         for (options, expected, share) in [
             ("", regions(100, 150, false), 0.149),
             ("norandommap=1 blockalign=4k random_generator=lfsr", regions(100, 150, false), 0.149),

@@ -245,6 +245,7 @@ fn a_pattern_of_several_kinds_arrives_as_requested() {
         offsets: stdx::access::Offsets::Independent,
         kinds: vec![kind(75, 40, 4096), kind(25, 40, 65536)],
         zones: vec![zone(50, 25), zone(50, 75)],
+        sequence: None,
         from_block: 0,
         descending: false,
         align_bytes: 0,

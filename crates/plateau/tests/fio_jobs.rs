@@ -7,9 +7,11 @@ mod duplicates;
 mod errors;
 #[path = "fio_jobs/examples.rs"]
 mod examples;
-mod support;
+#[path = "fio_jobs/orders.rs"]
+mod orders;
 #[path = "fio_jobs/shared.rs"]
 mod shared;
+mod support;
 #[path = "fio_jobs/ties.rs"]
 mod ties;
 #[path = "fio_jobs/without_target.rs"]
@@ -126,7 +128,8 @@ fn fios_examples_run() {
             ["read", "write", "trim"].iter().filter_map(|way| job[*way]["total_ios"].as_u64()).sum()
         };
         // A job that another one ends may not have begun.
-        let (idle, any) = (jobs.iter().filter(|job| ios(job) == 0).count(), jobs.iter().any(|job| ios(job) > 0));
+        let (idle, any) =
+            (jobs.iter().filter(|job| ios(job) == 0).count(), jobs.iter().any(|job| ios(job) > 0));
         assert!(any && (idle == 0 || sections[0].contains("exitall")), "{name}: {document}");
         let names: BTreeSet<&str> = jobs.iter().filter_map(|job| job["jobname"].as_str()).collect();
         assert!(!names.is_empty() && names.len() <= sections.len(), "{name}: {names:?}");

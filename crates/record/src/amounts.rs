@@ -18,7 +18,7 @@ const MOST_SLOTS: u64 = 1 << 27;
 /// third of this limit.
 const MOST_FURTHER_SLOTS: u64 = 1 << 26;
 /// Memory for one record without its lists and strings, in slots.
-const SLOTS_OF_RECORD: u64 = 160;
+const SLOTS_OF_RECORD: u64 = 176;
 /// Memory for one piece of evidence without its strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
 /// Memory for the offset of one block with wrong data, in slots; a failed I/O takes twice as much.

@@ -118,6 +118,5 @@ pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
-    Access, DataPattern, IoKind, Range, Until, Workload, WorkloadError, Zone, notation,
-    read_percent_of,
+    Access, DataPattern, IoKind, Range, Until, Workload, WorkloadError, Zone, notation, read_percent_of,
 };

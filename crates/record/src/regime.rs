@@ -84,7 +84,6 @@ impl From<Regions> for stdx::access::Regions {
 }
 
 impl Offsets {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
     fn is_independent(&self) -> bool {
         *self == Self::Independent
     }

@@ -18,7 +18,6 @@ impl Tolerated {
     /// Every error ends the load.
     pub const NONE: Self = Self { read: Errors(0), write: Errors(0) };
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
     pub(crate) fn is_none(&self) -> bool {
         *self == Self::NONE
     }

@@ -127,7 +127,8 @@ fn failed(
     first: &Failure,
     workers: &[Ended],
 ) -> IoFailure {
-    let errors = merged(workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| f.counts.iter().copied()));
+    let errors =
+        merged(workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| f.counts.iter().copied()));
     let start_ns = start_ns + workload.regime.ramp_ns;
     let finished = first.at_ns.saturating_sub(start_ns) / target.interval_ns;
     let notes = workers.iter().map(|worker| &worker.notes);

@@ -184,9 +184,7 @@ impl Content for Stamped {
         let ledger = &self.checks.ledger;
         let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
         let mut offset_bytes = access.offset_bytes;
-        for (block, write) in
-            buffer.chunks_exact_mut(ledger.block_bytes as usize).zip(ledger.write(access))
-        {
+        for (block, write) in buffer.chunks_exact_mut(ledger.block_bytes as usize).zip(ledger.write(access)) {
             stamp::put(block, offset_bytes, ledger.run, write);
             offset_bytes += u64::from(ledger.block_bytes);
         }

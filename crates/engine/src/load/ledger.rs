@@ -141,9 +141,10 @@ pub(super) fn ledgers(workloads: &[Workload], expected: Option<StampRun>) -> Vec
 
 /// Checks that the ledgers of the workloads are possible.
 pub(super) fn check(workloads: &[Workload]) -> Result<(), Unverifiable> {
-    groups(workloads).iter().filter(|group| group.len() > 1).try_for_each(|group| {
-        Extent::of_all(group.iter().map(|index| &workloads[*index])).check()
-    })
+    groups(workloads)
+        .iter()
+        .filter(|group| group.len() > 1)
+        .try_for_each(|group| Extent::of_all(group.iter().map(|index| &workloads[*index])).check())
 }
 
 /// Returns the positions of the workloads that verify their data, in groups that write to the same blocks.

@@ -106,7 +106,11 @@ pub fn check_verifiable(workload: &Workload) -> Result<(), Unverifiable> {
     let extent = Extent::of(workload);
     if !workload.writes() {
         let block_bytes = extent.block_bytes;
-        return if block_bytes < LEAST_BYTES { Err(Unverifiable::SmallBlocks { block_bytes }) } else { Ok(()) };
+        return if block_bytes < LEAST_BYTES {
+            Err(Unverifiable::SmallBlocks { block_bytes })
+        } else {
+            Ok(())
+        };
     }
     extent.check()?;
     let block_bytes = extent.block_bytes.max(1);
@@ -119,8 +123,7 @@ pub fn check_verifiable(workload: &Workload) -> Result<(), Unverifiable> {
         }
         _ => blocks,
     };
-    let least =
-        u64::from(workload.block_bytes) / block_bytes * u64::from(workload.outstanding()) * ROOM;
+    let least = u64::from(workload.block_bytes) / block_bytes * u64::from(workload.outstanding()) * ROOM;
     if blocks < least {
         return Err(Unverifiable::FewBlocks { least, blocks });
     }

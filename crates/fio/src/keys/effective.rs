@@ -4,12 +4,10 @@ use engine::Polling;
 use record::{Placement, Process};
 
 use super::entry::{Form, Key, key};
-use crate::duplicates::dedupe_mode;
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
-    block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
-    first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type,
-    threads, unbuffered,
+    block_align, block_range, block_size, block_split, cpu_policy, distribution, each_write, io_engine,
+    new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type, threads, unbuffered,
 };
 use crate::sprandom::over_provisioning;
 use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
@@ -424,59 +422,6 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "time from one pause to the next, whatever the number of blocks; the default unit is seconds",
         |job, text| time_ns(text).map(|ns| job.think.io_time_ns = (ns > 0).then_some(ns)),
     ),
-    key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
-        switch(text).map(|on| job.zero_buffers = on)
-    }),
-    key(
-        "buffer_compress_percentage",
-        &[],
-        P,
-        "percentage of each block that is compressible [0]",
-        |job, text| percent_of(text).map(|percent| job.compress_percent = percent),
-    ),
-    key(
-        "dedupe_percentage",
-        &[],
-        P,
-        "percentage of blocks that are duplicates of earlier ones [0]",
-        |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
-    ),
-    key(
-        "dedupe_mode",
-        &[],
-        NAME,
-        "which blocks are duplicated: `repeat`: the most recent unique one, `working_set`: any of the first unique blocks of a \
-         clone, which needs a `size` and one file [repeat]",
-        dedupe_mode,
-    ),
-    key(
-        "dedupe_working_set_percentage",
-        &[],
-        P,
-        "percentage of `size` that is the working set; the other unique blocks are not duplicated [5]",
-        |job, text| percent_of(text).map(|percent| job.duplicates.set_percent = percent),
-    ),
-    key(
-        "dedupe_global",
-        &[],
-        Form::Switch,
-        "the working set of each clone consists of equal parts of those of all clones of all jobs [0]",
-        |job, text| switch(text).map(|on| job.duplicates.is_global = on),
-    ),
-    key(
-        "verify",
-        &[],
-        NAME,
-        "every block is stamped, with a CRC32C for every method of fio except `pattern`, `pattern_hdr` and `null`, and read \
-         back; the stamps differ from fio's",
-        content_check,
-    )
-    .differs(),
-    key("verify_fatal", &[], BIT, "stop at the first wrong block; never (with 1, a note says so)", first_wrong_block)
-    .differs(),
-    key("do_verify", &[], BIT, "whether written data is read back at the end of the job [1]", |job, text| {
-        switch(text).map(|on| job.do_verify = on)
-    }),
     key("group_reporting", &[], Form::Switch, "one result for the jobs of a group", |job, text| {
         switch(text).map(|on| job.group_reporting = on)
     })

@@ -44,7 +44,12 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("gtod_cpu", &[], "N", "every thread reads the clock itself"),
     ignored("job_start_clock_id", &[], "N", "the start time is not part of the result"),
     ignored("block_error_percentiles", &[], "0|1", "the first failed I/O ends the load"),
-    ignored("error_dump", &[], "0|1", "a failed I/O that ends the load is described by a message; others are counted"),
+    ignored(
+        "error_dump",
+        &[],
+        "0|1",
+        "a failed I/O that ends the load is described by a message; others are counted",
+    ),
     ignored("exitall_on_error", &[], "0|1", "a failed I/O that ends a job always ends all jobs"),
     ignored("comm", &[], "NAME", "threads keep their names"),
     ignored("invalidate", &[], "0|1", "direct I/O does not use the page cache"),

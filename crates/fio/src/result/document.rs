@@ -290,7 +290,8 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         clock: clock.filter(|_| part.is_driven()),
         verify: part.report.as_ref().map(verify),
         notes: part.remarks(),
-        errors: tolerated.map(|errors| Errors { total_err: errors.total, first_error: errors.first_number() }),
+        errors: tolerated
+            .map(|errors| Errors { total_err: errors.total, first_error: errors.first_number() }),
     }
 }
 

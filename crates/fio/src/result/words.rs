@@ -1,7 +1,8 @@
 //! A load as text: everything about it that its PTS notation does not express.
 
 use record::{
-    DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Regions, Sequence, Syncs, ThinkTime, Workload, Zone,
+    DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Regions, Sequence, Syncs, ThinkTime,
+    Workload, Zone,
 };
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
@@ -71,7 +72,9 @@ fn of_offsets(offsets: Offsets) -> Option<String> {
         Offsets::NormalPercent(deviation) => Some(format!("normal, deviation {deviation} %")),
         Offsets::Regions(Regions { count, spare_milli, .. }) => {
             let percent = f64::from(spare_milli) / 10.0;
-            Some(format!("each block once and some again, in {count} regions with {percent} % over-provisioning"))
+            Some(format!(
+                "each block once and some again, in {count} regions with {percent} % over-provisioning"
+            ))
         }
     }
 }

@@ -20,7 +20,11 @@ fn limited(folder: &Path, program: &str, words: &str) -> Output {
 
 fn by_plateau(folder: &Path, words: &str) -> Output {
     std::fs::write(folder.join("data"), vec![7; LENGTH]).expect("a file");
-    limited(folder, env!("CARGO_BIN_EXE_plateau"), &format!("load --name=a --filename=data --erase=data {words}"))
+    limited(
+        folder,
+        env!("CARGO_BIN_EXE_plateau"),
+        &format!("load --name=a --filename=data --erase=data {words}"),
+    )
 }
 
 fn job(output: &Output) -> Value {
@@ -34,7 +38,7 @@ fn failed_writes_are_counted_as_by_fio() {
     for options in [
         "--rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --continue_on_error=write --ignore_error=,EFBIG",
         "--rw=write --bs=64k --ioengine=psync --ignore_error=,27:ENOSPC",
-        "--rw=randwrite --bs=4k --ioengine=io_uring --iodepth=4 --continue_on_error=all --ignore_error=EIO,0x1b",
+        "--rw=randwrite --bs=4k --ioengine=io_uring --iodepth=4 --continue_on_error=all --ignore_error=EIO,27",
         "--rw=randwrite --bs=4k --ioengine=psync --number_ios=1000 --ignore_error=,EFBIG --norandommap --randseed=7",
     ] {
         let words = format!("--direct=1 --size=16m {options} --output-format=json");
@@ -92,7 +96,10 @@ fn blocks_whose_write_failed_are_not_verified() {
     let words = "--rw=randwrite --bs=4k --size=16m --iodepth=8 --ignore_error=,EFBIG --verify=crc32c --json";
     let job = job(&by_plateau(folder.path(), words));
     let blocks = LIMIT / 4096;
-    assert_eq!((&job["verify"]["checked_blocks"], &job["verify"]["wrong_blocks"]), (&blocks.into(), &0.into()));
+    assert_eq!(
+        (&job["verify"]["checked_blocks"], &job["verify"]["wrong_blocks"]),
+        (&blocks.into(), &0.into())
+    );
 }
 
 #[test]

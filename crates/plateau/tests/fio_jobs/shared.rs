@@ -10,11 +10,16 @@ fn clones_verify_the_blocks_that_they_share() {
         ("--rw=randwrite --verify=crc32c --numjobs=4 --iodepth=4", 64 << 20),
         ("--rw=randrw --verify=crc32c --numjobs=3 --iodepth=8", 48 << 20),
         ("--rw=write --verify=md5 --numjobs=2 --iodepth=2", 32 << 20),
-        ("--rw=write:12k --verify=crc32c", 4 << 20),
-        ("--rw=write:12k --verify=crc32c --numjobs=3 --offset_increment=4m --size=8m --offset=4k --io_size=2m", 6 << 20),
+        ("--rw=write:12k --verify=crc32c", 16 << 20),
+        (
+            "--rw=write:12k --verify=crc32c --numjobs=3 --offset_increment=2m --size=8m --offset=4k --io_size=2m",
+            6 << 20,
+        ),
     ] {
         let folder = folder();
-        let line = format!("--name=a --filename=new --filesize=16m --size=16m --bs=4k --group_reporting --json {options}");
+        let line = format!(
+            "--name=a --filename=new --filesize=16m --size=16m --bs=4k --group_reporting --json {options}"
+        );
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let output = plateau(folder.path(), &words);
         assert_eq!(output.status.code(), Some(0), "{options}: {:?}", support::texts(&output));

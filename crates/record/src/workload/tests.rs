@@ -29,7 +29,11 @@ fn only_nondefault_fields_are_stored() {
     assert!(!stored.contains("regime"), "{stored}");
     let arrivals = Some(Arrivals { per_second: 500, divisor: 1, process: Process::Poisson });
     let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true, ..Regime::default() };
-    let data_pattern = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20, working_set: None });
+    let data_pattern = DataPattern::Reducible(Reducible {
+        compressible_percent: 50,
+        dedupable_percent: 20,
+        working_set: None,
+    });
     for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
         let stored = serde_json::to_string(&workload).unwrap();
         assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload, "{stored}");

@@ -98,6 +98,7 @@ mod tests {
             descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
+            sequence: None,
         }
     }
 
@@ -146,6 +147,7 @@ mod tests {
             descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
+            sequence: None,
         };
         let mut stream = Stream::new(1, 0, 1, &pattern);
         let (mut next_read, mut next_write) = (0, 1 << 19);

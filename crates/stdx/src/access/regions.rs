@@ -71,7 +71,8 @@ impl Regions {
             .collect();
         // The shares of parts of equal size.
         let step = if self.count > 1 { (end - ends[0]) / last } else { 0.0 };
-        let resampled = (0..self.count).map(|index| interpolated(ends[0] + f64::from(index) * step, &ends, &valid));
+        let resampled =
+            (0..self.count).map(|index| interpolated(ends[0] + f64::from(index) * step, &ends, &valid));
         resampled.rev().map(|valid| ((1.0 - valid) * WHOLE as f64).round().max(0.0) as u64).collect()
     }
 
@@ -205,7 +206,8 @@ mod tests {
             assert!((114_000..=115_000).contains(&accesses), "{accesses}");
             let (order, mut walk) = (Permutation::new(BLOCKS, 5), Walk::new(regions, BLOCKS));
             let written: Vec<u64> = (0..accesses).map(|_| walk.next(order)).collect();
-            let last: HashMap<u64, usize> = written.iter().copied().enumerate().map(|(at, block)| (block, at)).collect();
+            let last: HashMap<u64, usize> =
+                written.iter().copied().enumerate().map(|(at, block)| (block, at)).collect();
             assert_eq!(last.len() as u64, BLOCKS, "every block is written");
             // What is written again leaves an invalid copy in its region.
             for (region, share) in regions.invalid().into_iter().enumerate().take(18) {

@@ -63,12 +63,21 @@ pub(super) struct Scatter {
 
 #[derive(Debug, Clone)]
 enum Choice {
-    Pass { next: u64 },
+    Pass {
+        next: u64,
+    },
     Zipf(Zipf),
-    Pareto { exponent: f64 },
-    Normal { deviation: f64 },
+    Pareto {
+        exponent: f64,
+    },
+    Normal {
+        deviation: f64,
+    },
     /// With the number of writes and of reads so far.
-    Sequence { sequence: Sequence, accesses: [u64; 2] },
+    Sequence {
+        sequence: Sequence,
+        accesses: [u64; 2],
+    },
     Regions(Walk),
 }
 

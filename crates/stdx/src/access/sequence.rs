@@ -19,7 +19,9 @@ impl Sequence {
             return Some(format!("a sequence has 1 to {} block numbers", Self::MOST_BLOCKS));
         }
         let beyond = self.blocks.iter().find(|block| u64::from(**block) >= blocks)?;
-        Some(format!("block {beyond} of its sequence is beyond the end of the range, which has {blocks} blocks"))
+        Some(format!(
+            "block {beyond} of its sequence is beyond the end of the range, which has {blocks} blocks"
+        ))
     }
 
     /// Returns the block of access `number`, counted from 0.
@@ -60,7 +62,9 @@ mod tests {
 
     #[test]
     fn strided_sequences_end_with_the_span() {
-        for (blocks, strided) in [(&[2, 0, 1][..], true), (&[2, 0, 1], false), (&[0, 9, 3, 3], true), (&[5], true)] {
+        for (blocks, strided) in
+            [(&[2, 0, 1][..], true), (&[2, 0, 1], false), (&[0, 9, 3, 3], true), (&[5], true)]
+        {
             let sequence = Sequence { blocks: blocks.to_vec(), strided };
             for span in 1..40 {
                 let beyond = (0..200).find(|number| sequence.block(*number) >= span);

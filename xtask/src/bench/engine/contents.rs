@@ -46,9 +46,9 @@ fn fresh(rivals: &Rivals, rate: f64) -> anyhow::Result<Vec<Row>> {
 fn costs() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     let fresh = Workload { read_percent: 0, ..reads(32) };
-    let reducible = |compressible_percent, dedupable_percent| Workload {
-        data_pattern: DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent, working_set: None }),
-        ..fresh.clone()
+    let reducible = |compressible_percent, dedupable_percent| {
+        let reducible = Reducible { compressible_percent, dedupable_percent, working_set: None };
+        Workload { data_pattern: DataPattern::Reducible(reducible), ..fresh.clone() }
     };
     let others = [
         ("zeros", Workload { data_pattern: DataPattern::Zero, ..fresh.clone() }),
