@@ -33,7 +33,7 @@ pub const GROUP: Group = Group {
             ci: false,
             run: older_kernel,
         },
-        Check { name: "a disk that is not NVMe and a generic device are refused", ci: true, run: refused },
+        Check { name: "a disk that is not NVMe is refused, and a generic device stands for its namespace", ci: true, run: other_devices },
         Check {
             name: "a namespace under load is claimed exclusively, and one that is in use is refused",
             ci: false,
@@ -166,15 +166,21 @@ fn older_kernel(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn refused(lab: &mut Lab) -> anyhow::Result<()> {
+fn other_devices(lab: &mut Lab) -> anyhow::Result<()> {
     needs_commands(lab)?;
     let guest = lab.guest()?;
     let sata = guest.device(SATA)?;
     let output = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
     ensure!(output.contains("requires an NVMe namespace"), "{output}");
-    let generic = guest.device(NVME_512)?.replace("/dev/nvme", "/dev/ng");
-    let output = guest.fails(4, &format!("load {generic} --rw randread {COMMANDS}"))?;
-    ensure!(output.contains("name its block device, /dev/nvme"), "{output}");
+    let namespace = guest.device(NVME_512)?;
+    let generic = namespace.replace("/dev/nvme", "/dev/ng");
+    let output = guest.fails(4, &format!("load {generic} --rw randread"))?;
+    ensure!(output.contains(&format!("name its block device, {namespace}")), "{output}");
+    // fio passes commands to the generic device; here they are passed to its namespace, with the same checks.
+    let output = guest.fails(3, &format!("load {generic} --rw randwrite {COMMANDS}"))?;
+    ensure!(output.contains(&namespace), "{output}");
+    let document = guest.json(&format!("load {generic} --rw randread {COMMANDS}"))?;
+    ensure!(document.to_string().contains("io_uring_cmd"), "{document}");
     Ok(())
 }
 
