@@ -33,7 +33,11 @@ pub const GROUP: Group = Group {
             ci: false,
             run: older_kernel,
         },
-        Check { name: "a disk that is not NVMe is refused, and a generic device stands for its namespace", ci: true, run: other_devices },
+        Check {
+            name: "a disk that is not NVMe is refused, and a generic device stands for its namespace",
+            ci: true,
+            run: other_devices,
+        },
         Check {
             name: "a namespace under load is claimed exclusively, and one that is in use is refused",
             ci: false,
