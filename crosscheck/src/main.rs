@@ -201,6 +201,7 @@ mod tests {
             until: record::Until::DurationNs(1),
             seed: 1,
             regime: record::Regime::default(),
+            commands: None,
         };
         let pair = |percentiles| Pair {
             workload: workload.clone(),

@@ -24,6 +24,7 @@ const FORMAT: &[&str] = &[
     "reducible",
     "regime",
     "tolerated",
+    "commands",
     "sync",
     "thinktime",
     "run_file",

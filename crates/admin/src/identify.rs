@@ -30,6 +30,12 @@ pub fn serial_of_controller(page: &[u8; IDENTIFY_BYTES]) -> Option<String> {
     Controller::decode(page).serial
 }
 
+/// Returns the optional commands that a controller supports (ONCS; Base 2.0c, figure 275), one bit each.
+#[must_use]
+pub fn optional_commands(page: &[u8; IDENTIFY_BYTES]) -> u16 {
+    u16::from_le_bytes([page[520], page[521]])
+}
+
 /// Decodes Identify Namespace; the layout is `None` if the current format is not listed.
 #[must_use]
 pub fn namespace(page: &[u8; IDENTIFY_BYTES]) -> (NamespaceIdentity, Option<BlockLayout>) {

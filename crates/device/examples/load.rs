@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         until: Until::DurationNs(seconds.parse::<u64>()? * SECOND_NS),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     };
     match armed.run(&workload, &mut |_| Flow::Continue)? {
         LoadOutcome::Finished(segment) => println!(

@@ -90,15 +90,15 @@ impl Armed {
         Ok(outcome)
     }
 
-    /// Checks that the target supports trims. Changes nothing.
+    /// Checks that the target supports what a workload needs beyond reads and writes, such as trims. Changes nothing.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] if it does not.
-    pub fn check_trims(&self) -> Result<(), DriveError> {
+    pub fn check_support(&self, workload: &Workload) -> Result<(), DriveError> {
         match &self.inner {
             Inner::Simulated(_) => Ok(()),
             Inner::Real { held, clock, options, .. } => {
-                Ok(engine::check_trims(&held.to_load(&self.facts.path, *clock, options))?)
+                Ok(engine::check_support(&held.to_load(&self.facts.path, *clock, options), workload)?)
             }
         }
     }

@@ -121,6 +121,9 @@ fn simulated(
         if matches!(manner.engine, Engine::Space(_)) {
             return Err(DriveError::target(target, TargetError::NotAFile));
         }
+        if manner.engine == Engine::Scsi {
+            return Err(DriveError::target(target, TargetError::NotScsi));
+        }
         if manner.engine == Engine::IoUringCmd {
             return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
         }

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use admin::{Data, NvmeCommand, ScsiAnswer};
+use engine::{SgData, sg_io};
 
 const BLK: u32 = 0x12;
 
@@ -151,34 +152,6 @@ pub(crate) fn nvme_admin(
     Ok((answer as u16, passthrough.result))
 }
 
-/// `struct sg_io_hdr` (scsi/sg.h), version 3.
-#[repr(C)]
-struct SgIo {
-    interface: i32,
-    direction: i32,
-    command_length: u8,
-    sense_length: u8,
-    vectors: u16,
-    data_length: u32,
-    data: *mut libc::c_void,
-    command: *const u8,
-    sense: *mut u8,
-    timeout_ms: u32,
-    flags: u32,
-    pack_id: i32,
-    user: *mut libc::c_void,
-    status: u8,
-    masked_status: u8,
-    message_status: u8,
-    sense_written: u8,
-    host_status: u16,
-    driver_status: u16,
-    residue: i32,
-    duration_ms: u32,
-    info: u32,
-}
-const _: () = assert!(size_of::<SgIo>() == 88);
-
 /// Sends a SCSI command (`SG_IO`). Any response from the device is `Ok`, whatever its status.
 pub(crate) fn scsi(
     fd: BorrowedFd<'_>,
@@ -186,47 +159,19 @@ pub(crate) fn scsi(
     data: Data<'_>,
     timeout: Duration,
 ) -> io::Result<ScsiAnswer> {
-    let (direction, address, length) = match data {
-        Data::None => (-1, std::ptr::null_mut(), 0),
-        Data::Out(bytes) => (-2, bytes.as_ptr().cast_mut(), bytes.len()),
-        Data::In(bytes) => (-3, bytes.as_mut_ptr(), bytes.len()),
+    let data = match data {
+        Data::None => SgData::None,
+        Data::Out(bytes) => SgData::Out(bytes.as_ptr(), bytes.len()),
+        Data::In(bytes) => SgData::In(bytes.as_mut_ptr(), bytes.len()),
     };
     let mut sense = [0u8; 64];
-    let mut request = SgIo {
-        interface: i32::from(b'S'),
-        direction,
-        command_length: command.len() as u8,
-        sense_length: sense.len() as u8,
-        vectors: 0,
-        data_length: length as u32,
-        data: address.cast(),
-        command: command.as_ptr(),
-        sense: sense.as_mut_ptr(),
-        timeout_ms: milliseconds(timeout),
-        flags: 0,
-        pack_id: 0,
-        user: std::ptr::null_mut(),
-        status: 0,
-        masked_status: 0,
-        message_status: 0,
-        sense_written: 0,
-        host_status: 0,
-        driver_status: 0,
-        residue: 0,
-        duration_ms: 0,
-        info: 0,
-    };
-    // SAFETY: the structure is the kernel's. Command, sense and data point to memory that outlives the call.
-    // The kernel writes to data only if the direction is -3, in which case it was borrowed mutably.
-    check(unsafe { libc::ioctl(fd.as_raw_fd(), 0x2285, &raw mut request) })?;
-    if request.host_status == 3 {
-        return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+    // SAFETY: the data is a slice that is borrowed for the whole call, and borrowed mutably if the device writes to it.
+    let answer = unsafe { sg_io(fd, command, data, &mut sense, timeout) }?;
+    match answer.host_status {
+        0 => Ok(ScsiAnswer { status: answer.status, sense: sense[..answer.sense_bytes].to_vec() }),
+        3 => Err(io::Error::from_raw_os_error(libc::ETIMEDOUT)),
+        _ => Err(io::Error::from_raw_os_error(libc::EIO)),
     }
-    if request.host_status != 0 {
-        return Err(io::Error::from_raw_os_error(libc::EIO));
-    }
-    let sense = sense[..usize::from(request.sense_written).min(sense.len())].to_vec();
-    Ok(ScsiAnswer { status: request.status, sense })
 }
 
 fn milliseconds(duration: Duration) -> u32 {

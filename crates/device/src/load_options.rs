@@ -18,7 +18,7 @@ pub(crate) fn load_options(
         let Manner { engine, placement, polling } = manner;
         let places = Places::of(&roots.sys, real.numa_node(), placement);
         let places = places.map_err(EngineError::from)?;
-        if polling != Polling::No && matches!(engine, Engine::Libaio | Engine::Threads | Engine::Space(_)) {
+        if polling != Polling::No && is_unpollable(engine) {
             return Err(DriveError::target(target, TargetError::CannotPoll));
         }
         if matches!(engine, Engine::Null | Engine::Files(_)) {
@@ -26,6 +26,9 @@ pub(crate) fn load_options(
         }
         if matches!(engine, Engine::Space(_)) && !matches!(real, Real::File(_)) {
             return Err(DriveError::target(target, TargetError::NotAFile));
+        }
+        if engine == Engine::Scsi && !real.is_scsi_disk() {
+            return Err(DriveError::target(target, TargetError::NotScsi));
         }
         if engine == Engine::IoUringCmd && !real.is_nvme() {
             return Err(DriveError::target(target, TargetError::NotNvme));
@@ -46,4 +49,8 @@ pub(crate) fn load_options(
     let mut manners = options.manners().map(of_manner).collect::<Result<Vec<_>, _>>()?;
     let first = manners.remove(0);
     Ok(LoadOptions { others: manners, ..first })
+}
+
+const fn is_unpollable(engine: Engine) -> bool {
+    matches!(engine, Engine::Libaio | Engine::Threads | Engine::Scsi | Engine::Space(_))
 }

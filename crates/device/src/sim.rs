@@ -279,7 +279,8 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
         let pauses = regime.thinktime.is_some().then_some(DataProblem::NoPauses);
         let tolerates = regime.tolerated != record::Tolerated::NONE;
         let trims = regime.trims.then_some(DataProblem::NoTrims);
-        pauses.or(trims).or(tolerates.then_some(DataProblem::NoTolerance))
+        let commands = workload.commands.is_some().then_some(DataProblem::NoCommands);
+        pauses.or(trims).or(tolerates.then_some(DataProblem::NoTolerance)).or(commands)
     }
 }
 

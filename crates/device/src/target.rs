@@ -146,6 +146,14 @@ impl Real {
         }
     }
 
+    /// Returns whether the target accepts SCSI commands for its own blocks.
+    pub(crate) fn is_scsi_disk(&self) -> bool {
+        match self {
+            Self::Block(block) => block.is_scsi_disk(),
+            Self::File(_) => false,
+        }
+    }
+
     /// Opens the target read-only, also for NVMe commands if the load sends any.
     pub(crate) fn hold_to_read(&self, sends_commands: bool) -> Result<Held, DriveError> {
         let held = match self {

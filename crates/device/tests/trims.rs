@@ -35,6 +35,7 @@ fn trims(access: Access, queue_depth: u16) -> Workload {
             },
             ..Regime::default()
         },
+        commands: None,
     }
 }
 
@@ -49,8 +50,9 @@ fn check(path: &str, contents: impl Fn() -> Vec<u8>) {
             })
             .expect("contents");
         let mut target = armed(path, &OpenOptions::default());
-        target.check_trims().expect("a target with trims");
-        let segment = finish(&mut target, &trims(access, queue_depth));
+        let request = trims(access, queue_depth);
+        target.check_support(&request).expect("a target with trims");
+        let segment = finish(&mut target, &request);
         drop(target);
         assert_eq!((segment.write.ios, segment.write.bytes), (LENGTH / u64::from(BLOCK), LENGTH));
         assert_eq!(segment.io_path.engine, record::IoEngine::Threads);

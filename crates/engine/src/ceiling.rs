@@ -144,7 +144,7 @@ fn measured(runs: Runs) -> Result<Ceiling, EngineError> {
 }
 
 /// Returns 4 KiB random reads by one thread over 1 TiB.
-fn workload(queue_depth: u16, length_ns: u64) -> Workload {
+pub(crate) fn workload(queue_depth: u16, length_ns: u64) -> Workload {
     Workload {
         access: Access::Random,
         read_percent: 100,
@@ -161,6 +161,7 @@ fn workload(queue_depth: u16, length_ns: u64) -> Workload {
         until: Until::DurationNs(length_ns),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -6,12 +6,14 @@
 use std::io;
 
 use record::errno::{cause, name, reason};
-use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
+use record::{Cut, ErrorCount, IoEngine, IoPriority, Workload, WorkloadError};
 use stdx::access::Access;
 
 use crate::disturbance::Disturbance;
+use crate::load::not_atomic::NotAtomic;
 use crate::load::verifiable::Unverifiable;
 use crate::placement::error::PlacementError;
+use crate::queue::no_command::NoCommand;
 
 /// A load failed or is impossible.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +111,30 @@ pub enum EngineError {
         /// Error from the kernel.
         source: io::Error,
     },
+    /// The target does not support the NVMe commands of a workload.
+    #[error("{target}: these NVMe commands are not possible here: {why}")]
+    NoCommands {
+        /// Name of the target.
+        target: String,
+        /// The reason.
+        why: NoCommand,
+    },
+    /// The target does not support the atomic writes of a workload.
+    #[error("{target}: atomic writes are not possible here: {why}")]
+    NotAtomic {
+        /// Name of the target.
+        target: String,
+        /// The reason.
+        why: NotAtomic,
+    },
+    /// This process may not use an I/O priority, or the kernel does not know it.
+    #[error("the I/O priority {priority} (class/level/hint) is not possible here: {}; class 1 needs root", reason(.source))]
+    Priority {
+        /// The priority.
+        priority: IoPriority,
+        /// Error from the kernel.
+        source: io::Error,
+    },
     /// A workload writes to a range that another workload verifies.
     #[error("{target}: {writer} writes to the range that {verifier} verifies")]
     VerifiedRangeShared {
@@ -150,6 +176,8 @@ pub enum FailedOperation {
     Write,
     /// A trim.
     Trim,
+    /// A comparison or check by the device.
+    Verify,
     /// An fsync or fdatasync, which has neither offset nor length.
     Sync,
 }
@@ -202,6 +230,7 @@ impl std::fmt::Display for IoFailure {
             FailedOperation::Read => write!(f, "a read of {length} B at byte {offset} ")?,
             FailedOperation::Write => write!(f, "a write of {length} B at byte {offset} ")?,
             FailedOperation::Trim => write!(f, "a trim of {length} B at byte {offset} ")?,
+            FailedOperation::Verify => write!(f, "a verification of {length} B at byte {offset} ")?,
             FailedOperation::Sync => f.write_str("a sync of the written data ")?,
         }
         if self.in_read_back {

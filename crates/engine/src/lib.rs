@@ -37,6 +37,7 @@ mod placement;
 mod progress;
 mod queue;
 mod replay;
+mod sg_io;
 mod wall_clock;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
@@ -48,12 +49,14 @@ pub use load::choose::choose;
 pub use load::concurrent::{Answer, StreamOptions, check_ranges, run as run_concurrently};
 pub use load::exits::Exits;
 pub use load::interval::Interval;
+pub use load::not_atomic::NotAtomic;
 pub use load::portion::{Portion, Proportion};
+pub use load::priorities::check_priorities;
 pub use load::recorder::{Recorder, Recording, merge};
-pub use load::run::{check_depth, check_trims, run};
+pub use load::run::{check_depth, check_support, run};
 pub use load::schedule::Schedule;
 pub use load::stamp_run::StampRun;
-pub use load::target::{CommandDevice, Target};
+pub use load::target::Target;
 pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
@@ -61,9 +64,11 @@ pub use options::{Engine, FileOperation, FolderFiles, LoadOptions, Polling, Spac
 pub use outcome::LoadOutcome;
 pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
 pub use progress::{Flow, Tick};
-pub use queue::passthrough::Namespace;
+pub use queue::no_command::NoCommand;
+pub use queue::passthrough::{CommandDevice, Namespace};
 pub use replay::{
     BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, Started,
     replay,
 };
+pub use sg_io::{SgAnswer, SgData, sg_io};
 pub use wall_clock::{WallClock, wall_clock};

@@ -4,6 +4,7 @@
 //! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long this takes
 //! after a stop depends on the device. If the device never completes its I/Os, the kernel's driver times out.
 
+pub(crate) mod atomic;
 mod attempt;
 pub(crate) mod choose;
 mod conclude;
@@ -17,10 +18,14 @@ mod large_writes;
 pub(crate) mod ledger;
 mod loops;
 mod message;
+pub(crate) mod not_atomic;
+mod nvme_support;
 mod paced;
 mod pauses;
 mod periodic_syncs;
 pub(crate) mod portion;
+pub(crate) mod priorities;
+mod ranges;
 mod read_back;
 pub(crate) mod recorder;
 pub(crate) mod run;

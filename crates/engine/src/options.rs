@@ -71,6 +71,8 @@ pub enum Engine {
     /// plain io_uring if the kernel or the drive does not support passthrough; the segment records the
     /// reason.
     IoUringCmd,
+    /// SCSI commands (`SG_IO`), bypassing the block layer; one at a time. Whole SCSI or SATA disks only.
+    Scsi,
     /// No I/O: every request completes immediately, and nothing is opened. Needs a load without a target.
     Null,
     /// A system call that changes the space of a regular file takes the place of each write.

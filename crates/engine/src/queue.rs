@@ -7,19 +7,25 @@
 
 pub(crate) mod aio;
 pub(crate) mod buffers;
-pub(crate) mod durable;
+pub(crate) mod deallocate;
 mod entry;
 pub(crate) mod file_calls;
+pub(crate) mod flagged;
 mod helped;
 mod mapping;
+pub(crate) mod no_command;
 pub(crate) mod null;
 pub(crate) mod operation;
 pub(crate) mod passthrough;
+pub(crate) mod placement_ids;
 mod ring;
+pub(crate) mod scsi;
+mod scsi_command;
 pub(crate) mod stamps;
 pub(crate) mod threads;
 pub(crate) mod trim;
 pub(crate) mod uring;
+pub(crate) mod varied;
 
 use std::io;
 
@@ -68,6 +74,11 @@ pub(crate) trait Queue {
     fn push(&mut self, slot: Slot, access: Access);
     /// Queues a sync on an idle slot, like an I/O. The sync covers the writes that have completed when it starts.
     fn push_sync(&mut self, slot: Slot, sync: Sync);
+    /// Sets the kernel's number of the priority of the next I/Os on an idle slot; 0 for the priority of the thread. Only
+    /// for queues of workloads with priorities.
+    fn set_priority(&mut self, _: Slot, _: u16) {}
+    /// Adds a range to the next trim on an idle slot; `index` counts its ranges. Only for queues of such trims.
+    fn put_range(&mut self, _: Slot, _: u16, _: Access) {}
     /// Returns the queue's source of time stamps.
     fn stamps(&mut self) -> &mut Stamps;
     /// Submits the queued I/Os.
@@ -98,6 +109,9 @@ pub(crate) trait Queue {
         Effort::default()
     }
 }
+
+/// `RWF_ATOMIC` (linux/fs.h), known since Linux 6.11.
+const RWF_ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
 
 /// Upper bound on the wake-up delay of a sleeping thread; this last part of a wait is spent polling.
 pub(crate) const WAKE_UP_NS: u64 = 100_000;
@@ -133,6 +147,8 @@ pub(crate) fn rest_until(stamps: &Stamps, until_ns: u64) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
+    /// Number of the load thread.
+    pub(crate) thread: u16,
     /// Queue depth.
     pub(crate) depth: u16,
     /// Number of slots beyond the queue depth. Their buffers can be filled while all other slots are in flight.
@@ -143,6 +159,8 @@ pub(crate) struct Shape {
     pub(crate) each_write: Option<EachWrite>,
     /// Whether blocks are trimmed instead of written.
     pub(crate) trims: bool,
+    /// Whether writes are atomic.
+    pub(crate) atomic: bool,
     /// The call that takes the place of all other I/Os.
     pub(crate) space: Option<crate::options::SpaceCall>,
     pub(crate) clock: crate::clock::Clock,
@@ -152,11 +170,12 @@ pub(crate) struct Shape {
 impl Shape {
     /// Returns the kernel's flags for writes.
     pub(crate) fn write_flags(&self) -> ReadWriteFlags {
-        match self.each_write {
+        let durable = match self.each_write {
             None => ReadWriteFlags::empty(),
             Some(EachWrite::Sync) => ReadWriteFlags::SYNC,
             Some(EachWrite::Dsync) => ReadWriteFlags::DSYNC,
-        }
+        };
+        if self.atomic { durable | RWF_ATOMIC } else { durable }
     }
 
     pub(crate) fn slots(&self) -> u16 {

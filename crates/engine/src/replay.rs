@@ -60,6 +60,8 @@ pub fn replay(
         block_bytes: options.largest_bytes,
         each_write: None,
         trims: false,
+        atomic: false,
+        thread: 0,
         space: None,
         clock: target.clock,
         polling: target.options.polling,
@@ -71,7 +73,7 @@ pub fn replay(
             Way::Uring => stage.play(|| Ok(Uring::<Transfer>::new(shape, ())?.0)),
             Way::Aio => stage.play(|| Aio::new(shape)),
             Way::Threads => stage.play(|| Threads::new(shape)),
-            Way::UringCommands | Way::Space | Way::Files | Way::Null | Way::NoOpRing => continue,
+            Way::UringCommands | Way::Scsi | Way::Space | Way::Files | Way::Null | Way::NoOpRing => continue,
         };
         match ended {
             Err(Unplayed::Setup(error)) => failed = Some(error),

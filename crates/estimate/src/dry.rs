@@ -265,6 +265,7 @@ impl<'a> Dry<'a> {
             verified: None,
             synced: None,
             host: None,
+            detail: None,
         })
     }
 }

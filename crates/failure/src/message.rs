@@ -135,6 +135,9 @@ const fn of_load(error: &EngineError) -> Option<&'static str> {
         | EngineError::Workload(_)
         | EngineError::NoInterval
         | EngineError::NoTrim { .. }
+        | EngineError::NoCommands { .. }
+        | EngineError::NotAtomic { .. }
+        | EngineError::Priority { .. }
         | EngineError::NothingToVerify => None,
     }
 }

@@ -28,6 +28,9 @@ pub fn share_duplicates(jobs: &mut [Job], seed: u64) {
 impl Job {
     /// Returns the data of a clone that transfers `size` bytes of its target.
     pub(crate) fn data_pattern(&self, size: u64, clone: u64) -> Result<DataPattern, String> {
+        if let Some(byte) = self.buffer_byte {
+            return Ok(DataPattern::Byte(byte));
+        }
         Ok(match (self.zero_buffers, self.compress_percent, self.dedupe_percent) {
             (true, _, _) => DataPattern::Zero,
             (false, 0, 0) => DataPattern::Random,

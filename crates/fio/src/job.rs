@@ -4,6 +4,7 @@ use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
+use super::commands::CommandOptions;
 use super::continues::Continues;
 use super::copies::Duplicates;
 use super::file_list::Files;
@@ -47,6 +48,7 @@ pub struct Job {
     pub(crate) steady: Steady,
     pub(crate) limits: JobLimits,
     pub(crate) latency: LatencyTarget,
+    pub(crate) commands: CommandOptions,
     pub(crate) tie: Tie,
     pub(crate) continues_after: Continues,
     /// Time before the job starts.
@@ -111,7 +113,11 @@ pub struct Job {
     pub(crate) dedupe_percent: u8,
     pub(crate) duplicates: Duplicates,
     pub(crate) zero_buffers: bool,
+    /// The byte that is written, instead of random data.
+    pub(crate) buffer_byte: Option<u8>,
     pub(crate) verify: bool,
+    /// Whether the number of each write is verified.
+    pub(crate) verifies_sequence: bool,
     /// Whether stamped blocks are read back and checked.
     pub do_verify: bool,
     /// Whether the results are combined with the results of the preceding jobs.
@@ -164,6 +170,7 @@ impl Default for Job {
             steady: Steady::default(),
             limits: JobLimits::default(),
             latency: LatencyTarget::default(),
+            commands: CommandOptions::default(),
             tie: Tie::default(),
             continues_after: Continues::default(),
             start_delay_ns: 0,
@@ -207,7 +214,9 @@ impl Default for Job {
             dedupe_percent: 0,
             duplicates: Duplicates::default(),
             zero_buffers: false,
+            buffer_byte: None,
             verify: false,
+            verifies_sequence: true,
             do_verify: true,
             group_reporting: false,
             new_group: false,
@@ -252,6 +261,11 @@ impl Job {
         self.steady.state(self.ramp_ns)
     }
 
+    /// Returns whether a log of the job shows response times by direction, which simulated drives do not record.
+    pub fn logs_by_direction(&self) -> bool {
+        self.logs.latency.is_some() && (1..100).contains(&self.read_percent())
+    }
+
     /// Returns whether each clone ends with an fsync.
     pub fn ends_with_fsync(&self) -> bool {
         self.syncs.end_fsync && self.writes() && !self.trims
@@ -275,6 +289,12 @@ impl Job {
         }
         if self.tie.weight > 0 {
             notes.push("flow: the job waits while it is ahead of the other jobs of its flow_id".into());
+        }
+        if self.verify && !self.verifies_sequence && !self.commands.atomic {
+            notes.push(
+                "verify_write_sequence=0: the number of each write is verified nevertheless, because writes are not atomic"
+                    .into(),
+            );
         }
         if !self.logs.is_none() {
             let seconds = self.logs.intervals.max(1);

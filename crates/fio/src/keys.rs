@@ -8,8 +8,11 @@ mod effective;
 mod entry;
 mod ignored;
 mod logs;
+mod nvme;
+mod priority;
 mod program;
 mod refused;
+mod scsi;
 
 pub use entry::{Form, Key, Standing};
 pub use program::{PROGRAM, ProgramOption};
@@ -21,12 +24,20 @@ use defaults::DEFAULTS;
 use effective::EFFECTIVE;
 use ignored::IGNORED;
 use logs::LOGS;
+use nvme::NVME;
+use priority::PRIORITY;
+use scsi::SCSI;
 
 use super::Job;
 
 /// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(DATA).chain(COURSE).chain(LOGS).chain(DEFAULTS).chain(IGNORED)
+    effective().chain(DEFAULTS).chain(IGNORED)
+}
+
+/// Returns the options with an effect.
+fn effective() -> impl Iterator<Item = &'static Key> + Clone {
+    EFFECTIVE.iter().chain(DATA).chain(COURSE).chain(PRIORITY).chain(NVME).chain(SCSI).chain(LOGS)
 }
 
 /// Returns the names of all options, both accepted and refused.

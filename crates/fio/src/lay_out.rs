@@ -23,5 +23,6 @@ pub fn laying_out(capacity_bytes: u64, seed: u64) -> Workload {
         until: Until::AmountBytes(length),
         seed,
         regime: Regime::default(),
+        commands: None,
     }
 }

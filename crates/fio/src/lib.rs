@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod command_line;
+mod commands;
 mod continues;
 mod copies;
 mod depth_search;
@@ -29,9 +30,13 @@ pub mod limits;
 mod log_options;
 mod logs;
 mod meaning;
+mod nvme;
+mod nvme_options;
 mod order;
+mod priority;
 mod rates;
 pub mod result;
+mod scsi;
 mod searches;
 mod sequence;
 mod setters;

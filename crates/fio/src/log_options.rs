@@ -14,6 +14,8 @@ pub struct Logs {
     pub(crate) histogram_intervals: u32,
     /// How often the number of bins of a histogram is halved.
     pub(crate) coarseness: u8,
+    /// Whether each line shows a priority.
+    pub(crate) shows_priority: bool,
 }
 
 impl Logs {

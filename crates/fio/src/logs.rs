@@ -26,6 +26,7 @@ struct Log {
     path: String,
     kind: LogKind,
     intervals: usize,
+    shows_priority: bool,
 }
 
 /// Returns the logs of a workload, under fio's names. `number` is the number of its first thread, counted from
@@ -37,7 +38,8 @@ fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
         let is_histogram = matches!(kind, LogKind::Histogram { .. });
         let intervals = if is_histogram { logs.histogram_intervals } else { logs.intervals };
         let intervals = intervals.max(1) as usize;
-        Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals })
+        let shows_priority = logs.shows_priority;
+        Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals, shows_priority })
     };
     [
         log(&logs.bandwidth, "bw", LogKind::Bandwidth),
@@ -60,14 +62,15 @@ impl Log {
         }
     }
 
-    /// Returns the lines: time in ms, value, direction (0 for reads, 1 for writes), and two fields that are 0 because a
-    /// line is an average. There is no line for a direction without I/Os.
+    /// Returns the lines: time in ms, value, direction (0 for reads, 1 for writes), and a size and a priority that are 0
+    /// because a line is an average. There is no line for a direction without I/Os.
     fn averages(&self, segment: &Segment) -> String {
         let series = &segment.series;
         let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
         let reads: Vec<u64> = series.read_ios.iter().collect();
         let writes: Vec<u64> = series.write_ios.iter().collect();
-        let means: Vec<u64> = series.latency_mean_ns.iter().collect();
+        let means = means(segment);
+        let priority = if self.shows_priority { "0x0000" } else { "0" };
         let mut out = String::new();
         for first in (0..reads.len()).step_by(self.intervals) {
             let part = first..(first + self.intervals).min(reads.len());
@@ -79,6 +82,7 @@ impl Log {
                 if count == 0 {
                     continue;
                 }
+                let means = &means[number];
                 let waited: u128 = part.clone().map(|i| u128::from(ios[i]) * u128::from(means[i])).sum();
                 let value = match self.kind {
                     LogKind::Iops => count as f64 / seconds,
@@ -88,10 +92,24 @@ impl Log {
                     LogKind::Latency | LogKind::Histogram { .. } => waited as f64 / count as f64,
                 };
                 let time_ms = (segment.workload.regime.ramp_ns + end_ns) / 1_000_000;
-                out.push_str(&format!("{time_ms}, {value:.0}, {number}, 0, 0\n"));
+                out.push_str(&format!("{time_ms}, {value:.0}, {number}, 0, {priority}\n"));
             }
         }
         out
+    }
+}
+
+/// Returns the mean response times of reads and of writes by interval.
+fn means(segment: &Segment) -> [Vec<u64>; 2] {
+    match &segment.detail {
+        Some(detail) if !detail.read_means_ns.is_empty() => {
+            [detail.read_means_ns.clone(), detail.write_means_ns.clone()]
+        }
+        // All I/Os have one direction.
+        _ => {
+            let means: Vec<u64> = segment.series.latency_mean_ns.iter().collect();
+            [means.clone(), means]
+        }
     }
 }
 
@@ -167,11 +185,13 @@ mod tests {
             verified: None,
             synced: None,
             host: None,
+            detail: None,
         }
     }
 
     fn text(kind: LogKind, intervals: usize, options: &str) -> String {
-        Log { path: String::new(), kind, intervals }.text(&segment(options))
+        let shows_priority = options.contains("log_prio");
+        Log { path: String::new(), kind, intervals, shows_priority }.text(&segment(options))
     }
 
     #[test]
@@ -183,6 +203,21 @@ mod tests {
         let latency = text(LogKind::Latency, 9, "rw=randread ramp_time=5");
         // (100 * 1000 + 30 * 7000) / 130
         assert!(latency.starts_with("7500, 2385, 0, 0, 0\n"), "{latency}");
+        let with_priority = text(LogKind::Iops, 9, "rw=randread log_prio=1");
+        assert!(with_priority.starts_with("2500, 52, 0, 0, 0x0000\n"), "{with_priority}");
+    }
+
+    #[test]
+    fn reads_and_writes_of_a_mix_have_their_own_means() {
+        let detail = record::SegmentDetail {
+            read_means_ns: vec![900, 0, 7000],
+            write_means_ns: vec![2000, 4000, 0],
+            ..record::SegmentDetail::default()
+        };
+        let mix = Segment { detail: Some(Box::new(detail)), ..segment("rw=randrw") };
+        let log = Log { path: String::new(), kind: LogKind::Latency, intervals: 2, shows_priority: false };
+        // (10 * 2000 + 20 * 4000) / 30
+        assert_eq!(log.text(&mix), "2000, 900, 0, 0, 0\n2000, 3333, 1, 0, 0\n2500, 7000, 0, 0, 0\n");
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Job {
         if clones == 1 {
             return Ok(vec![first]);
         }
-        if self.access == Access::Random && self.offset_increment == 0 {
+        if self.access == Access::Random && self.offset_increment == 0 && !self.shares_blocks() {
             return self.joined(first).map(|workload| vec![workload]);
         }
         let seed_of = |clone: u64| first.seed.wrapping_add(clone << 16);
@@ -48,6 +48,8 @@ impl Job {
         self.check_latency_target()?;
         self.check_loose()?;
         self.check_sprandom()?;
+        self.check_commands()?;
+        self.check_data()?;
         if self.trims && self.verify {
             return Err("verify needs written data, and trims destroy it".into());
         }
@@ -75,19 +77,27 @@ impl Job {
             );
         }
         let is_mix = self.mixed_reads().is_ok_and(|reads| reads > 0 && reads < 100);
-        for (log, name) in [(&self.logs.latency, "write_lat_log"), (&self.logs.histogram, "write_hist_log")] {
-            if log.is_some() && is_mix {
-                return Err(format!(
-                    "{name} in a mix: the response times of each second are not recorded by direction; use one job for \
-                     reads and one for writes"
-                ));
-            }
+        if self.logs.histogram.is_some() && is_mix {
+            return Err(
+                "write_hist_log in a mix: the histograms of each second are not recorded by direction; use one job for reads \
+                 and one for writes"
+                    .into(),
+            );
         }
         if self.think.time().is_some() && (self.rate_iops.is_some() || self.rate_bytes.is_some()) {
             return Err("thinktime cannot be combined with a rate, because a schedule does not wait".into());
         }
+        Ok(())
+    }
+
+    /// Checks that the options about the data of writes can be combined.
+    fn check_data(&self) -> Result<(), String> {
         if self.zero_buffers && (self.compress_percent > 0 || self.dedupe_percent > 0 || self.verify) {
             return Err("zero_buffers cannot be combined with other data options".into());
+        }
+        let is_reduced = self.compress_percent > 0 || self.dedupe_percent > 0;
+        if self.buffer_byte.is_some() && (self.zero_buffers || is_reduced || self.verify) {
+            return Err("buffer_pattern cannot be combined with other data options".into());
         }
         if self.verify && self.dedupe_percent > 0 {
             return Err(
@@ -95,6 +105,12 @@ impl Job {
             );
         }
         Ok(())
+    }
+
+    /// Returns whether several workloads may write to the same verified blocks: only if no write can be torn, and if their
+    /// order does not matter.
+    pub(crate) fn shares_blocks(&self) -> bool {
+        self.verify && self.commands.atomic && !self.verifies_sequence
     }
 
     /// Joins all clones into one workload.
@@ -172,6 +188,7 @@ impl Job {
                 trims: self.trims,
                 tolerated: self.continues_after.tolerated(),
             },
+            commands: self.commands(),
         };
         match &self.kinds()?[..] {
             [only] => {
@@ -293,6 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn atomic_writes_may_share_verified_blocks() {
+        let options = "rw=randwrite verify=crc64 atomic=1 verify_write_sequence=0 numjobs=3 iodepth=4";
+        let clones = streams(options).unwrap();
+        assert_eq!(clones.len(), 3, "each verifies on its own");
+        assert!(clones.iter().all(|clone| clone.threads == 1 && clone.range == Range::first(GIB)));
+        let commands = clones[2].commands.as_ref().expect("flags");
+        assert!(commands.atomic && commands.shared_blocks);
+        assert_eq!(only("rw=read atomic=1").commands, None, "only writes are atomic");
+    }
+
+    #[test]
     fn sizes_by_direction_become_kinds_of_io() {
         let split = only("rw=randrw rwmixread=40 bssplit=4k/50:8k/50,64k/100");
         let rows: Vec<_> =
@@ -362,6 +390,7 @@ mod tests {
             ("time_based", "needs a runtime"),
             ("runtime=0", "runtime is 0"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
+            ("rw=write atomic=1 ioengine=io_uring_cmd", "atomic needs"),
             ("rw=randrw rwmixread=70 rate_iops=100", "700,300"),
             ("rw=randrw rwmixread=70 rate_iops=100,100", "700,300"),
             ("rw=randrw rate_iops=1000,333", "not an integer percentage"),
@@ -374,7 +403,6 @@ mod tests {
             ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),
             ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
             ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
-            ("rw=randrw write_lat_log=x", "write_lat_log in a mix"),
             ("rw=randrw write_hist_log=x", "write_hist_log in a mix"),
         ] {
             let error = streams(options).expect_err(expected);

@@ -4,6 +4,7 @@ mod document;
 mod grouped;
 mod origin;
 mod part;
+mod priorities;
 mod samples;
 mod terse;
 mod times;
@@ -40,6 +41,14 @@ impl Part {
         let directions = self.directions();
         for (way, direction) in directions.iter().filter(|(_, direction)| direction.ios > 0) {
             out.push_str(&times::text(way.name(), direction, self.seconds(), self.has_maxima()));
+            for (priority, latency) in self.priorities(*way) {
+                out.push_str(&times::of_priority(
+                    way.name(),
+                    priority.unwrap_or_default(),
+                    &latency,
+                    direction,
+                ));
+            }
         }
         out.push_str(&times::of_syncs(&self.synced(), self.seconds()));
         if let Some(errors) = self.tolerated() {
@@ -138,6 +147,7 @@ pub(crate) mod tests {
             verified: None,
             synced: None,
             host: Some(host),
+            detail: None,
         };
         let target = serde_json::from_str(
             &serde_json::json!({

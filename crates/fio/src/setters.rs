@@ -1,6 +1,9 @@
 //! Parses options with structured values.
 
 pub mod files;
+pub mod nvme;
+pub mod priority;
+pub mod scsi;
 
 use engine::{Engine, Polling};
 use record::{Access, EachWrite, Offsets, Zone};

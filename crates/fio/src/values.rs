@@ -52,6 +52,16 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     scaled(number, unit, SIZE_UNITS, "a size ends in k, m, g, t or p, or has no unit")
 }
 
+/// Parses a byte such as `0x01` or `255`.
+pub fn byte(text: &str) -> Result<u8, String> {
+    let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) if digits.len() <= 2 && !digits.starts_with('+') => u8::from_str_radix(digits, 16).ok(),
+        Some(_) => None,
+        None => text.parse().ok().filter(|_| !text.starts_with('+')),
+    };
+    number.ok_or_else(|| "only a single byte is supported, such as 0x01".to_owned())
+}
+
 /// Parses a time such as `60`, `60s`, `5m`, `250ms` into nanoseconds; a number without a unit is in seconds.
 pub fn time_ns(text: &str) -> Result<u64, String> {
     timed(text, "s")
@@ -124,6 +134,7 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "io_uring_cmd" => Engine::IoUringCmd,
         "libaio" => Engine::Libaio,
         "psync" | "sync" | "pvsync" | "pvsync2" | "posixaio" => Engine::Threads,
+        "sg" => Engine::Scsi,
         "null" => Engine::Null,
         "falloc" => Engine::Space(SpaceCall::Allocate),
         "ftruncate" => Engine::Space(SpaceCall::Truncate),
@@ -133,8 +144,13 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "dircreate" => Engine::Files(FileOperation::CreateFolder),
         "dirstat" => Engine::Files(FileOperation::StatFolder),
         "dirdelete" => Engine::Files(FileOperation::DeleteFolder),
+        "libpmem" | "dev-dax" => {
+            return Err("stores to persistent memory fail with signals instead of I/O errors; use its block device, such as \
+                        /dev/pmem0"
+                .into());
+        }
         _ => {
-            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2, posixaio, null, falloc, ftruncate, filecreate, filestat, \
+            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2, posixaio, sg, null, falloc, ftruncate, filecreate, filestat, \
                              filedelete, dircreate, dirstat and dirdelete";
             return Err(format!("supported: {supported}"));
         }
@@ -143,7 +159,7 @@ pub fn engine(text: &str) -> Result<Engine, String> {
 
 /// Returns whether an I/O engine of fio performs one I/O at a time.
 pub fn is_synchronous(engine: &str) -> bool {
-    matches!(engine, "psync" | "sync" | "pvsync" | "pvsync2")
+    matches!(engine, "psync" | "sync" | "pvsync" | "pvsync2" | "sg")
 }
 
 /// Completes shares to 100 by dividing the rest evenly among the missing shares, as in fio; entries are
@@ -212,6 +228,14 @@ mod tests {
         }
         assert_eq!(size("25%").map(|size| size.of(1000)), Ok(250));
         assert!(size("101%").is_err());
+    }
+
+    #[test]
+    fn bytes_are_decimal_or_hexadecimal() {
+        assert_eq!(["0x01", "0xff", "255", "0"].map(byte), [Ok(1), Ok(255), Ok(255), Ok(0)]);
+        for wrong in ["", "0x", "0xdead", "256", "-1", "+1", "0x+1", "\"ab\""] {
+            assert!(byte(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Preflight<'_> {
             verified: None,
             synced: None,
             host: None,
+            detail: None,
         })
     }
 }

@@ -271,6 +271,7 @@ mod tests {
             verified: None,
             synced: None,
             host: None,
+            detail: None,
         })
     }
 

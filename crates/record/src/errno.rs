@@ -11,6 +11,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::ETIMEDOUT, "ETIMEDOUT", "the device did not respond in time"),
     (libc::ENOLINK, "ENOLINK", "the path to the device was lost"),
     (libc::EBADE, "EBADE", "another host has reserved the device"),
+    (libc::EBADMSG, "EBADMSG", "the data does not match its checksum or what it was compared with"),
     (libc::EILSEQ, "EILSEQ", "protection information did not match"),
     (libc::EROFS, "EROFS", "the device became read-only"),
     (libc::EPERM, "EPERM", "the kernel denies the operation, perhaps because the device is read-only"),

@@ -23,7 +23,7 @@ impl Ceiling {
         let ios = (segment.read.ios + segment.write.ios) as f64;
         let loop_ns = ios * cost_at(costs, segment.workload.queue_depth)?;
         let data_ns = match segment.workload.data_pattern {
-            DataPattern::Zero => 0.0,
+            DataPattern::Zero | DataPattern::Byte(_) => 0.0,
             _ => segment.write.bytes as f64 / self.data_bytes_per_second * 1e9,
         };
         let had_ns = segment.seconds() * 1e9 * host.usable();
@@ -159,6 +159,7 @@ mod tests {
                 repeats: 0,
                 ceiling_share: None,
             }),
+            detail: None,
         }
     }
 

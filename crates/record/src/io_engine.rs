@@ -22,6 +22,8 @@ pub enum IoEngine {
     NoOpRing,
     /// `fallocate` or `ftruncate` in place of writes, without data.
     Space,
+    /// SCSI commands in the load thread, bypassing the block layer: one at a time.
+    Sg,
     /// Files that are created, inspected or deleted, without data: one system call in the load thread for each.
     Files,
     /// The simulated drive, in virtual time.
@@ -41,6 +43,7 @@ impl IoEngine {
             Self::Null => "null",
             Self::NoOpRing => "no-op ring",
             Self::Space => "fallocate and ftruncate",
+            Self::Sg => "sg",
             Self::Files => "file operations",
             Self::Simulated => "simulated",
         }

@@ -12,7 +12,9 @@ mod chain;
 mod check;
 mod choices;
 mod columns_wire;
+mod commands;
 mod custom;
+mod detail;
 pub mod errno;
 mod event;
 mod exported;
@@ -61,10 +63,14 @@ pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};
 pub use chain::Digest;
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
 pub use choices::{DirthChoice, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil};
+pub use commands::{
+    Commands, DataPlacement, IoPriority, PriorityShare, ScsiCommands, ScsiWrite, WriteMode, WriteModeShare,
+};
 pub use custom::{
     CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomStep, CustomTest, CustomWrite, OriginalStep,
     PlanFacts,
 };
+pub use detail::{PriorityTimes, SegmentDetail};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };

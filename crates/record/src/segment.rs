@@ -5,7 +5,7 @@ use stdx::histogram::stored::StoredColumns;
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Packed};
 
-use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Synced, Until, Verified, Workload};
+use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, SegmentDetail, Synced, Until, Verified, Workload};
 
 /// A completed workload: the request and all measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct Segment {
     /// Syncs; `None` for a workload without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synced: Option<Synced>,
+    /// Figures in more detail, which are not stored; `None` if there are none.
+    #[serde(skip)]
+    pub detail: Option<Box<SegmentDetail>>,
 }
 
 /// I/Os of one direction, read or write.
@@ -147,6 +150,7 @@ impl Segment {
             on_file: None,
             verified: None,
             synced: None,
+            detail: None,
         }
     }
 

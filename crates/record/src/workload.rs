@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-use crate::{Reducible, Regime, Sequence};
+use crate::{Commands, Reducible, Regime, Sequence};
 
 /// A load on a drive. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,9 @@ pub struct Workload {
     /// How the load is generated; the default is as in the PTS.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
+    /// What individual commands carry beyond data, offset and length; `None` for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Box<Commands>>,
 }
 
 /// Order of the addresses.
@@ -140,6 +143,8 @@ pub enum DataPattern {
     Random,
     /// All zero. Drives may treat zeros specially, so they are never used for a PTS result.
     Zero,
+    /// All bytes are the same.
+    Byte(u8),
     /// Partly compressible or duplicate data, which a drive may reduce. Such data is never used for a PTS
     /// result.
     #[serde(untagged)]
@@ -271,7 +276,9 @@ impl Workload {
         if self.regime.trims && self.read_percent > 0 {
             return Some("a mix of reads and trims; use one workload for each".into());
         }
-        let problem = self.pattern().problem(self.threads);
+        let of_commands =
+            self.commands.as_ref().and_then(|commands| commands.problem(&self.regime, self.block_bytes));
+        let problem = of_commands.or_else(|| self.pattern().problem(self.threads));
         if let Some(problem) = problem.or_else(|| self.order_problem()) {
             return Some(problem);
         }
@@ -372,6 +379,12 @@ impl Workload {
     #[must_use]
     pub fn writes(&self) -> bool {
         self.read_percent < 100
+    }
+
+    /// Returns whether other workloads may overwrite the blocks that this one verifies.
+    #[must_use]
+    pub fn shares_blocks(&self) -> bool {
+        self.commands.as_ref().is_some_and(|commands| commands.shared_blocks)
     }
 
     /// Returns the number of outstanding I/Os over all threads (OIO).

@@ -20,6 +20,7 @@ pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
         until: Until::DurationNs(length_ns),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     };
     let count = write_ios.len();
     let ios = write_ios.iter().sum::<u64>();
@@ -46,5 +47,6 @@ pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
         verified: None,
         synced: None,
         host: None,
+        detail: None,
     }
 }

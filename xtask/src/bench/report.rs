@@ -204,6 +204,7 @@ impl Recorder {
             verified: None,
             synced: None,
             host: None,
+            detail: None,
         }
     }
 

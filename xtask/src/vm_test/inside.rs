@@ -44,6 +44,7 @@ impl Chore for Inside {
             until: Until::AmountBytes(READS * u64::from(READ_BYTES)),
             seed: 1,
             regime: Regime::default(),
+            commands: None,
         };
         let LoadOutcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
             bail!("the load was stopped")

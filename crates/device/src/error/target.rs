@@ -116,6 +116,9 @@ pub enum TargetError {
     /// Passthrough commands were requested for a target that does not support them.
     #[error("io_uring_cmd requires an NVMe namespace, and the target is not one")]
     NotNvme,
+    /// SCSI commands were requested for a target that does not accept them for its own blocks.
+    #[error("sg requires a whole SCSI or SATA disk, and the target is not one")]
+    NotScsi,
     /// The engine does not support polling.
     #[error("only io_uring can poll")]
     CannotPoll,
@@ -232,6 +235,9 @@ pub enum DataProblem {
     /// Verification on a simulated drive is limited.
     #[error("verify on a simulated drive supports one thread and a range without gaps")]
     SimulatedThreads,
+    /// Commands of a simulated drive have no flags or priorities.
+    #[error("priorities, atomic writes and NVMe commands are not simulated; use a real target")]
+    NoCommands,
     /// The engine cannot verify the workload.
     #[error(transparent)]
     Unverifiable(#[from] engine::Unverifiable),
@@ -283,6 +289,7 @@ impl TargetError {
             | Self::EngineWithoutTarget
             | Self::NotAFile
             | Self::NotNvme
+            | Self::NotScsi
             | Self::CannotPoll
             | Self::Unfit(_)
             | Self::Data { .. }

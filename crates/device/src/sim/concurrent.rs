@@ -155,6 +155,7 @@ impl Party {
             write_ios: 1 - read,
             bytes,
             latency_sum_ns: latency_ns,
+            read_latency_sum_ns: latency_ns * read,
             latency_max_ns: latency_ns,
         };
         self.sums.add(&one);

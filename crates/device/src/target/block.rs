@@ -100,6 +100,13 @@ impl Block {
         SysDevice::find(&self.roots, self.number).is_ok_and(|sys| sys.kname.starts_with("nvme"))
     }
 
+    /// Returns whether the device is a whole disk that accepts SCSI commands. Partitions and devices on top of disks pass
+    /// commands on, but their blocks have other numbers there.
+    pub(crate) fn is_scsi_disk(&self) -> bool {
+        let sys = SysDevice::find(&self.roots, self.number);
+        sys.is_ok_and(|sys| sys.kname.starts_with("sd") && !sys.is_partition())
+    }
+
     /// Opens the generic character device; the error says why it is not available.
     pub(crate) fn generic(&self, held: &Held, writable: bool) -> Result<Generic, String> {
         SysDevice::find(&self.roots, self.number)

@@ -93,10 +93,13 @@ fn same_namespace(
     let files = [generic, block];
     let [number, block_number] = files.map(ioctl::nvme_namespace);
     let number = number?;
-    let serials =
-        files.map(|fd| page(fd, 0, OF_CONTROLLER).map(|page| identify::serial_of_controller(&page)));
-    let [serial, block_serial] = serials;
-    if number != block_number? || serial? != block_serial? {
+    let controllers = files.map(|fd| {
+        let page = page(fd, 0, OF_CONTROLLER);
+        page.map(|page| (identify::serial_of_controller(&page), identify::optional_commands(&page)))
+    });
+    let [controller, block_controller] = controllers;
+    let ((serial, optional_commands), (block_serial, _)) = (controller?, block_controller?);
+    if number != block_number? || serial != block_serial {
         return Err(io::Error::other("the character device belongs to another namespace"));
     }
     let pages = files.map(|fd| page(fd, number, OF_NAMESPACE).map(|page| identify::namespace(&page)));
@@ -112,7 +115,7 @@ fn same_namespace(
         return Err(io::Error::other("its blocks carry metadata"));
     }
     let block_shift = layout.block_bytes.trailing_zeros();
-    Ok((Namespace { number, block_shift, writable }, identity.size_blocks))
+    Ok((Namespace { number, block_shift, writable, optional_commands }, identity.size_blocks))
 }
 
 /// Returns a page from the Identify command.

@@ -74,5 +74,6 @@ pub fn workload(bytes: u64) -> Workload {
         until: Until::DurationNs(100_000_000),
         seed: 7,
         regime: Regime::default(),
+        commands: None,
     }
 }

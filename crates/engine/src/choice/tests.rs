@@ -26,6 +26,7 @@ fn workload(until: Until) -> Workload {
         until,
         seed: 7,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -10,6 +10,8 @@ use record::{PathRemark, Workload};
 use super::content::{Content, Stamped, Unfilled};
 use super::fill::Fill;
 use super::message::Message;
+use super::priorities::{Prioritised, has_priorities};
+use super::ranges::Ranges;
 use super::start::{Control, Gate, Release};
 use super::target::Target;
 use super::thread::{Ended, work};
@@ -21,13 +23,16 @@ use crate::options::Engine;
 use crate::placement::Seating;
 use crate::progress::{Flow, Tick};
 use crate::queue::aio::Aio;
-use crate::queue::durable::DurableTransfer;
+use crate::queue::deallocate::Deallocate;
 use crate::queue::file_calls::FileCalls;
+use crate::queue::flagged::FlaggedTransfer;
 use crate::queue::null::Null;
 use crate::queue::operation::{NoOp, Transfer};
 use crate::queue::passthrough::Command;
+use crate::queue::scsi::Scsi;
 use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
+use crate::queue::varied::{Varied, VariedCommand};
 use crate::queue::{Queue, Shape};
 
 const MESSAGES_PER_WORKER: usize = 8;
@@ -59,8 +64,10 @@ pub(super) fn attempt_by(
     let threads = workload.threads.saturating_add(target.concurrent_threads.1);
     let seating = target.options.places.seat(threads, helpers).map_err(io::Error::other)?;
     match way {
-        Way::Uring if workload.regime.syncs.each_write.is_some() => {
-            attempt_with(target, workload, seating, on_tick, |shape| Uring::<DurableTransfer>::new(shape, ()))
+        Way::Uring if is_flagged(workload) => {
+            attempt_prioritised(target, workload, seating, on_tick, |shape| {
+                Uring::<FlaggedTransfer>::new(shape, ())
+            })
         }
         Way::Uring => {
             attempt_with(target, workload, seating, on_tick, |shape| Uring::<Transfer>::new(shape, ()))
@@ -69,7 +76,9 @@ pub(super) fn attempt_by(
         Way::NoOpRing => {
             attempt::<_, Fill>(target, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
         }
-        Way::Aio => attempt_with(target, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![]))),
+        Way::Aio => {
+            attempt_prioritised(target, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![])))
+        }
         Way::Threads | Way::Space if way == Way::Space || workload.regime.trims => {
             attempt::<_, Unfilled>(target, workload, seating, on_tick, |shape| {
                 Ok((Threads::new(shape)?, vec![]))
@@ -78,6 +87,7 @@ pub(super) fn attempt_by(
         Way::Threads | Way::Space => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
         }
+        Way::Scsi => attempt_by_scsi(target, workload, seating, on_tick),
         Way::Files => attempt_on_files(target, workload, seating, on_tick),
         Way::Null => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, vec![])))
@@ -100,6 +110,22 @@ fn attempt_on_files(
     })
 }
 
+/// Runs the load with SCSI commands, which bypass the block layer and its cache.
+fn attempt_by_scsi(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    let device = target.fd.ok_or_else(|| io::Error::other("there is no device"))?;
+    let commands = workload.commands.as_ref().and_then(|commands| commands.scsi).unwrap_or_default();
+    let ran = attempt_with(target, workload, seating, on_tick, |shape| {
+        Ok((Scsi::new(shape, device, commands)?, vec![]))
+    });
+    forget_cached(&device);
+    ran
+}
+
 /// Runs the load with NVMe commands, which bypass the block layer and its cache.
 fn attempt_by_commands(
     target: &Target<'_>,
@@ -114,8 +140,23 @@ fn attempt_by_commands(
     let commands = commands.map_err(|why| io::Error::other(why.to_owned()))?;
     let device = Target { fd: Some(commands.fd), ..*target };
     let namespace = commands.namespace;
-    let ran =
-        attempt_with(&device, workload, seating, on_tick, |shape| Uring::<Command>::new(shape, namespace));
+    let special = workload.commands.as_deref().filter(|special| special.needs_nvme());
+    let ran = match special {
+        None => {
+            attempt_with(&device, workload, seating, on_tick, |shape| Uring::<Command>::new(shape, namespace))
+        }
+        Some(special) if special.trim_ranges > 0 => {
+            attempt::<_, Ranges>(&device, workload, seating, on_tick, |shape| {
+                Uring::<Deallocate>::new(shape, namespace)
+            })
+        }
+        Some(special) => {
+            let varied = Varied::of(commands, special, workload)?;
+            attempt_with(&device, workload, seating, on_tick, |shape| {
+                Uring::<VariedCommand>::new(shape, varied.clone())
+            })
+        }
+    };
     target.fd.iter().for_each(forget_cached);
     ran
 }
@@ -124,6 +165,26 @@ fn attempt_by_commands(
 fn forget_cached(block: &BorrowedFd<'_>) {
     // A failure is ignored: nothing can be done about it, and our own reads are direct.
     let _ = rustix::fs::fadvise(block.as_fd(), 0, None, rustix::fs::Advice::DontNeed);
+}
+
+/// Returns whether writes have flags, or I/Os priorities.
+fn is_flagged(workload: &Workload) -> bool {
+    workload.regime.syncs.each_write.is_some() || workload.commands.is_some()
+}
+
+/// Runs the load on a queue that supports priorities.
+fn attempt_prioritised<Q: Queue>(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
+) -> io::Result<Ran> {
+    match (has_priorities(workload), workload.regime.verify) {
+        (false, _) => attempt_with(target, workload, seating, on_tick, new_queue),
+        (true, false) => attempt::<Q, Prioritised<Fill>>(target, workload, seating, on_tick, new_queue),
+        (true, true) => attempt::<Q, Prioritised<Stamped>>(target, workload, seating, on_tick, new_queue),
+    }
 }
 
 fn attempt_with<Q: Queue>(

@@ -5,6 +5,7 @@ use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Syn
 use stdx::Histogram;
 
 use super::attempt::Ran;
+use super::priorities::detail;
 use super::recorder::{Recording, course, merge};
 use super::target::Target;
 use super::thread::{Ended, Ending};
@@ -82,7 +83,14 @@ pub(super) fn conclude(
         verified: None,
         synced: synced(workload, &notes, &endings),
         host: Some(host),
+        detail: detail(workload, &notes, target.interval_ns, end_ns - start_ns),
     }))
+}
+
+/// Returns whether the device compares or checks blocks in place of writes.
+fn only_verifies(workload: &Workload) -> bool {
+    let scsi = workload.commands.as_ref().and_then(|commands| commands.scsi);
+    scsi.is_some_and(|scsi| scsi.write.only_verifies())
 }
 
 fn spins(workload: &Workload) -> bool {
@@ -139,6 +147,7 @@ fn failed(
         operation: match first {
             Failure { is_sync: true, .. } => FailedOperation::Sync,
             Failure { access, .. } if workload.regime.trims && !access.read => FailedOperation::Trim,
+            Failure { access, .. } if only_verifies(workload) && !access.read => FailedOperation::Verify,
             Failure { access, .. } => FailedOperation::of(*access),
         },
         length_bytes: first.access.block_bytes.into(),

@@ -18,6 +18,8 @@ use crate::queue::{Queue, Slot};
 
 /// One worker's buffer contents.
 pub(crate) trait Content: Send {
+    /// Whether an I/O has several ranges.
+    const HAS_RANGES: bool = false;
     /// Creates the contents for a thread of a workload; the ledger is that of a workload that verifies its data.
     fn new(workload: &Workload, thread: u16, ledger: Option<&Arc<Ledger>>) -> Self;
     /// Returns whether an access can be issued now. If so, the caller must issue it.
@@ -30,6 +32,15 @@ pub(crate) trait Content: Send {
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// Handles an access that failed or transferred only a part, without ending the load.
     fn lost(&mut self, _: Access) {}
+    /// Returns the number of ranges of an I/O.
+    fn ranges(&self) -> u16 {
+        1
+    }
+    /// Returns the number under which the I/O on this slot is recorded by its priority; `None` without priorities.
+    #[inline]
+    fn priority(&self, _: Slot) -> Option<usize> {
+        None
+    }
     /// Returns the verification result.
     fn checks(self) -> Option<Checks>;
 }
@@ -96,15 +107,17 @@ pub(crate) struct Checks {
     pub(crate) ledger: Arc<Ledger>,
     /// Length of the last block with an intact stamp, for blocks without one; `None` if there was none.
     found_bytes: Option<u32>,
+    /// Whether other workloads of this process may overwrite blocks.
+    shared_blocks: bool,
     pub(crate) report: VerifyReport,
 }
 
 impl Checks {
-    fn new(ledger: Arc<Ledger>) -> Self {
+    fn new(ledger: Arc<Ledger>, shared_blocks: bool) -> Self {
         let reads_only = ledger.is_empty();
         let run = (!reads_only).then(StampRun::of_this_process);
         let report = VerifyReport::with_room(run, reads_only && ledger.expected.is_none());
-        Self { ledger, found_bytes: None, report }
+        Self { ledger, found_bytes: None, shared_blocks, report }
     }
 
     /// Adds the result of another worker of the same workload.
@@ -126,7 +139,8 @@ impl Checks {
             if write > 0 {
                 let expected = Stamp { offset_bytes, run, write, length_bytes: block_bytes };
                 self.report.checked += 1;
-                if let Some(wrong) = stamp::judge(block, &expected) {
+                let is_of_another = self.shared_blocks && stamp::is_of_this_process(block, &expected);
+                if let Some(wrong) = stamp::judge(block, &expected).filter(|_| !is_of_another) {
                     self.report.note(offset_bytes, block_bytes, wrong);
                 }
             }
@@ -166,7 +180,7 @@ impl Content for Stamped {
     fn new(workload: &Workload, thread: u16, ledger: Option<&Arc<Ledger>>) -> Self {
         let fill = Fill::new(workload.data_pattern, workload.seed, thread);
         let ledger = ledger.cloned().unwrap_or_else(|| Ledger::of(workload, None));
-        Self { fill, checks: Checks::new(ledger) }
+        Self { fill, checks: Checks::new(ledger, workload.shares_blocks()) }
     }
 
     fn admits(&mut self, access: Access) -> bool {

@@ -58,6 +58,7 @@ impl Fill {
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         match self.pattern {
             DataPattern::Zero => buffer.fill(0),
+            DataPattern::Byte(byte) => buffer.fill(byte),
             DataPattern::Random => (self.steps)(&mut self.state, buffer),
             DataPattern::Reducible(reducible) => self.reduced(reducible, buffer),
         }
@@ -306,6 +307,8 @@ mod tests {
     #[test]
     fn zeros_are_written_even_from_a_buffer_that_a_read_used() {
         let mut buffer = vec![9; 512];
+        Fill::new(DataPattern::Byte(3), 1, 0).fill(&mut buffer);
+        assert!(buffer.iter().all(|byte| *byte == 3));
         Fill::new(DataPattern::Zero, 1, 0).fill(&mut buffer);
         assert_eq!(buffer, [0; 512]);
     }

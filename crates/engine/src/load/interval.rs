@@ -11,6 +11,8 @@ pub struct Interval {
     pub bytes: u64,
     /// Sum of the response times.
     pub latency_sum_ns: u64,
+    /// Sum of the response times of the reads.
+    pub read_latency_sum_ns: u64,
     /// Maximum response time.
     pub latency_max_ns: u64,
 }
@@ -23,6 +25,7 @@ impl Interval {
         self.write_ios += other.write_ios;
         self.bytes += other.bytes;
         self.latency_sum_ns += other.latency_sum_ns;
+        self.read_latency_sum_ns += other.read_latency_sum_ns;
         self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
     }
 
@@ -37,5 +40,12 @@ impl Interval {
     #[must_use]
     pub fn latency_mean_ns(&self) -> u64 {
         self.latency_sum_ns.checked_div(self.ios()).unwrap_or(0)
+    }
+
+    /// Returns the mean response times of reads and of writes; 0 if there were none.
+    pub(crate) fn latency_means_ns(&self) -> [u64; 2] {
+        let write_sum_ns = self.latency_sum_ns - self.read_latency_sum_ns;
+        [(self.read_latency_sum_ns, self.read_ios), (write_sum_ns, self.write_ios)]
+            .map(|(sum_ns, ios)| sum_ns.checked_div(ios).unwrap_or(0))
     }
 }

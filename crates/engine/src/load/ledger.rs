@@ -151,12 +151,19 @@ pub(super) fn check(workloads: &[Workload]) -> Result<(), Unverifiable> {
 fn groups(workloads: &[Workload]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, workload) in workloads.iter().enumerate().filter(|(_, workload)| workload.regime.verify) {
-        let shares = |group: &Vec<usize>| group.iter().any(|other| both_write(&workloads[*other], workload));
+        let shares = |other: &usize| shares_ledger(&workloads[*other], workload);
+        let shares = |group: &Vec<usize>| group.iter().any(shares);
         let (joined, mut others): (Vec<_>, Vec<_>) = groups.into_iter().partition(shares);
         others.push(joined.into_iter().flatten().chain([index]).collect());
         groups = others;
     }
     groups
+}
+
+/// Returns whether workloads that verify their data claim their blocks from each other. Those that may overwrite each
+/// other's blocks do not.
+fn shares_ledger(one: &Workload, other: &Workload) -> bool {
+    both_write(one, other) && !(one.shares_blocks() && other.shares_blocks())
 }
 
 /// Returns whether two workloads that verify their data write to the same range.

@@ -142,6 +142,8 @@ pub struct Recorder {
     lanes: [Lane; 2],
     /// Syncs, if the workload has any.
     syncs: Option<Box<Lane>>,
+    /// I/Os by priority, if the workload has any.
+    priorities: Vec<Lane>,
     finished: Vec<Interval>,
     /// Response times of the closed intervals, reads and writes combined.
     times: Ledger,
@@ -162,6 +164,8 @@ pub struct Recording {
     pub(crate) write_bytes: u64,
     /// Response times of syncs; `None` if the workload has none.
     pub(crate) syncs: Option<Histogram>,
+    /// Response times by priority, as reserved.
+    pub(crate) priorities: Vec<Histogram>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
     /// Completion time of the latest I/O, or the start of the measurement if there was none.
@@ -186,6 +190,7 @@ impl Recorder {
         Self {
             lanes: [Lane::new(), Lane::new()],
             syncs: None,
+            priorities: Vec::new(),
             finished,
             times: Ledger::reserved(intervals),
             current_end_ns: 0,
@@ -199,6 +204,11 @@ impl Recorder {
     /// Reserves memory for the response times of syncs.
     pub(crate) fn reserve_syncs(&mut self) {
         self.syncs = Some(Box::new(Lane::new()));
+    }
+
+    /// Reserves memory for the response times of this number of priorities.
+    pub(crate) fn reserve_priorities(&mut self, count: usize) {
+        self.priorities = (0..count).map(|_| Lane::new()).collect();
     }
 
     /// Starts recording at this time; I/Os count from the end of the ramp.
@@ -225,6 +235,12 @@ impl Recorder {
         took
     }
 
+    /// Records the response time of an I/O, which was just recorded, with its priority as well.
+    #[inline]
+    pub(crate) fn record_priority(&mut self, priority: usize, access: Access, started_ns: u64, done_ns: u64) {
+        self.priorities[priority].record(access.block_bytes, started_ns, done_ns);
+    }
+
     /// Records one completed sync. Syncs are not part of the intervals.
     #[cold]
     pub(crate) fn record_sync(&mut self, started_ns: u64, done_ns: u64) {
@@ -241,6 +257,9 @@ impl Recorder {
         let mut closed = self.close();
         // If the display falls behind, it misses an update; no data is lost.
         let syncs = self.syncs.as_mut().map_or(0, |lane| lane.close().ios);
+        for lane in &mut self.priorities {
+            lane.close();
+        }
         let _ = self.display.try_send(Message::Interval { closed, syncs });
         if self.counts_from_ns > 0 {
             if now_ns < self.counts_from_ns {
@@ -262,7 +281,8 @@ impl Recorder {
 
     /// Discards everything recorded during the ramp and starts the measurement.
     fn end_ramp(&mut self) {
-        self.lanes.iter_mut().chain(self.syncs.as_deref_mut()).for_each(Lane::clear);
+        let others = self.syncs.as_deref_mut().into_iter().chain(&mut self.priorities);
+        self.lanes.iter_mut().chain(others).for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
         self.begin_ns = self.counts_from_ns;
         self.counts_from_ns = 0;
@@ -286,6 +306,7 @@ impl Recorder {
             write_ios: writes.ios,
             bytes: reads.bytes + writes.bytes,
             latency_sum_ns: reads.sum_ns + writes.sum_ns,
+            read_latency_sum_ns: reads.sum_ns,
             latency_max_ns: reads.max_ns.max(writes.max_ns),
         }
     }
@@ -300,13 +321,15 @@ impl Recorder {
         self.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
         let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
-        let syncs = self.syncs.map(|mut lane| {
+        let closed = |mut lane: Lane| {
             lane.close();
             lane.histogram()
-        });
+        };
+        let syncs = self.syncs.map(|lane| closed(*lane));
+        let priorities = self.priorities.into_iter().map(closed).collect();
         let last_done_ns = self.lanes.iter().map(|lane| lane.last_done_ns).fold(self.begin_ns, u64::max);
         let (intervals, times) = (self.finished, self.times.finish());
-        Recording { read, write, read_bytes, write_bytes, syncs, intervals, times, last_done_ns }
+        Recording { read, write, read_bytes, write_bytes, syncs, priorities, intervals, times, last_done_ns }
     }
 }
 
@@ -322,15 +345,10 @@ fn touched(intervals: usize) -> Vec<Interval> {
 #[must_use]
 pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Direction, Direction, Series) {
     let (mut read, mut write) = (Histogram::new(), Histogram::new());
-    let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
-    let last = rows.len() - 1;
+    let rows = rows(notes, interval_ns, elapsed_ns);
     for note in notes {
         read.merge(&note.read);
         write.merge(&note.write);
-        for (i, interval) in note.intervals.iter().enumerate() {
-            // In a run limited by an amount, the last I/O may complete exactly at the end of the last interval.
-            rows[i.min(last)].add(interval);
-        }
     }
     let direction = |latency: Histogram, bytes: fn(&Recording) -> u64| Direction {
         ios: latency.count(),
@@ -340,6 +358,17 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
     let times = Columns::merged(notes.iter().map(|note| &note.times), rows.len() as u64);
     let series = series(&rows, times, interval_ns);
     (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
+}
+
+/// Returns the sums of all workers by interval.
+pub(crate) fn rows(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> Vec<Interval> {
+    let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
+    let last = rows.len() - 1;
+    for (i, interval) in notes.iter().flat_map(|note| note.intervals.iter().enumerate()) {
+        // In a run limited by an amount, the last I/O may complete exactly at the end of the last interval.
+        rows[i.min(last)].add(interval);
+    }
+    rows
 }
 
 /// Returns the time series of the first intervals; later intervals are omitted.

@@ -5,10 +5,13 @@ use std::io;
 use record::errno::reason;
 use record::{Fallback, IoEngine, IoPath, Workload};
 
+use super::atomic::check_atomic;
 use super::attempt::attempt_by;
 use super::conclude::conclude;
 use super::content::Checks;
 use super::ledger::Ledger;
+use super::nvme_support::check_nvme;
+use super::priorities::check_priorities;
 use super::target::Target;
 use super::way::Way;
 use crate::choice::Choice;
@@ -32,11 +35,21 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
     Err(EngineError::TooDeep { workload: Box::new(workload.clone()), most: MAX_QUEUE_DEPTH })
 }
 
-/// Checks that a target supports trims. Changes nothing.
+/// Checks that a target supports what a workload needs beyond reads and writes. Changes nothing.
 ///
 /// # Errors
-/// [`EngineError::NoTrim`].
-pub fn check_trims(target: &Target<'_>) -> Result<(), EngineError> {
+/// [`EngineError::NoTrim`], [`EngineError::NotAtomic`], [`EngineError::NoCommands`] and [`EngineError::Priority`].
+pub fn check_support(target: &Target<'_>, workload: &Workload) -> Result<(), EngineError> {
+    let by_command = workload.commands.as_ref().is_some_and(|commands| commands.needs_nvme());
+    if workload.regime.trims && !by_command {
+        check_trims(target)?;
+    }
+    check_atomic(target, workload)?;
+    check_nvme(target, workload)?;
+    check_priorities(workload)
+}
+
+fn check_trims(target: &Target<'_>) -> Result<(), EngineError> {
     let Some(file) = target.fd else { return Ok(()) };
     let unsupported = |source| EngineError::NoTrim { target: target.name.to_owned(), source };
     Trim::of(file).map(|_| ()).map_err(unsupported)
@@ -62,9 +75,7 @@ pub(super) fn run_and_check(
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> Result<(LoadOutcome, Option<Checks>), EngineError> {
-    if workload.regime.trims {
-        check_trims(target)?;
-    }
+    check_support(target, workload)?;
     let own = (workload.regime.verify && target.ledger.is_none())
         .then(|| Ledger::of(workload, target.options.expected_run));
     let target = &Target { ledger: target.ledger.or(own.as_ref()), ..*target };
@@ -97,6 +108,9 @@ pub(super) fn run_and_check(
 fn ways(target: &Target<'_>, workload: &Workload, choice: Option<&Choice>) -> Vec<Way> {
     let fixed = Way::of(target, workload.queue_depth);
     match choice.and_then(Choice::measured) {
+        _ if workload.commands.as_ref().is_some_and(|commands| commands.needs_nvme()) => {
+            vec![Way::UringCommands]
+        }
         _ if workload.regime.trims => vec![Way::Threads],
         Some((chosen, measured)) => Way::ordered(fixed, chosen, &measured),
         None => fixed.to_vec(),

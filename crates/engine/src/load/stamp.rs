@@ -105,6 +105,13 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     }
 }
 
+/// Returns whether a block is intact and was written by any workload of this process.
+pub(crate) fn is_of_this_process(block: &[u8], expected: &Stamp) -> bool {
+    let Read::Whole(found) = read(block) else { return false };
+    let is_here = (found.offset_bytes, found.length_bytes) == (expected.offset_bytes, expected.length_bytes);
+    is_here && StampRun::of_this_process().wrote(found.run)
+}
+
 /// What is known about a block whose writes are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Judged {
@@ -176,6 +183,19 @@ mod tests {
         let mut damaged = longer.to_vec();
         damaged[28] ^= 1;
         assert_eq!(judge_unknown(&damaged, 0, None).wrong, Some(Wrong::Corrupt), "the length may be wrong");
+    }
+
+    #[test]
+    fn blocks_that_workloads_of_a_process_share_may_be_of_any_of_them() {
+        let (ours, other) = (StampRun::of_next_load(), StampRun::of_next_load());
+        let expected = Stamp { offset_bytes: 8192, run: ours, write: 3, length_bytes: 4096 };
+        assert!(is_of_this_process(&block(4096, 8192, other, 9), &expected));
+        let mut torn = block(4096, 8192, other, 9);
+        torn[2048..].fill(1);
+        for wrong in [torn, block(4096, 4096, other, 9), block(512, 8192, other, 9), block(4096, 8192, 5, 9)]
+        {
+            assert!(!is_of_this_process(&wrong, &expected));
+        }
     }
 
     /// The check value of CRC32C for "123456789" (RFC 3720).

@@ -11,19 +11,10 @@ use super::ledger::Ledger;
 use super::portion::Portion;
 use crate::clock::Clock;
 use crate::options::LoadOptions;
-use crate::queue::passthrough::Namespace;
+use crate::queue::passthrough::CommandDevice;
 
 /// Length of an interval of the time series and time between two ticks.
 pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
-
-/// A character device that accepts commands for an NVMe namespace.
-#[derive(Debug, Clone, Copy)]
-pub struct CommandDevice<'a> {
-    /// The open device.
-    pub fd: BorrowedFd<'a>,
-    /// The namespace to which the commands are sent.
-    pub namespace: Namespace,
-}
 
 /// An open target.
 #[derive(Clone, Copy)]

@@ -13,6 +13,8 @@ use super::message::Message;
 use super::pauses::Pauses;
 use super::periodic_syncs::PeriodicSyncs;
 use super::portion::Share;
+use super::priorities;
+use super::ranges::ranges_of;
 use super::recorder::{Recorder, Recording};
 use super::schedule::Schedule;
 use super::start::{Control, Farewell};
@@ -21,6 +23,7 @@ use super::worker::{Ahead, Failure, Repeats, Request, Worker};
 use super::write_buffers::{self, WriteBuffers};
 use crate::effort;
 use crate::options::Engine;
+use crate::queue::deallocate::RANGE_BYTES;
 use crate::queue::{Queue, Shape};
 
 /// One worker's result.
@@ -54,11 +57,13 @@ pub(super) fn work<Q: Queue, C: Content>(
     let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: target.raw_fd(),
+        thread,
         depth: workload.queue_depth,
         spares: write_buffers::spares(workload),
-        block_bytes: workload.block_bytes,
+        block_bytes: buffer_bytes(workload),
         each_write: workload.regime.syncs.each_write,
         trims: workload.regime.trims,
+        atomic: workload.commands.as_ref().is_some_and(|commands| commands.atomic),
         space: match target.options.engine {
             Engine::Space(call) => Some(call),
             _ => None,
@@ -70,7 +75,10 @@ pub(super) fn work<Q: Queue, C: Content>(
         Until::DurationNs(ns) => Some(ns),
         Until::AmountBytes(_) => workload.regime.limit_ns,
     };
-    let (queue, ready) = match new_queue(shape) {
+    // Threads that the queue starts inherit the priority.
+    let priority = workload.commands.as_ref().and_then(|commands| commands.priority);
+    let placed = priority.map_or(Ok(()), priorities::set_of_this_thread);
+    let (queue, ready) = match placed.and_then(|()| new_queue(shape)) {
         Ok((queue, remarks)) => (Some(queue), Ok(remarks.into_iter().chain(unpinned).collect())),
         Err(error) => (None, Err(error)),
     };
@@ -78,6 +86,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     if workload.regime.syncs.are_periodic() {
         recorder.reserve_syncs();
     }
+    recorder.reserve_priorities(priorities::histograms(workload));
     let mut worker =
         queue.map(|queue| new_worker::<Q, C>(target, workload, thread, queue, recorder, &control.stop));
     if let Some(worker) = &mut worker {
@@ -105,6 +114,12 @@ pub(super) fn work<Q: Queue, C: Content>(
     let (notes, polled) = (recorder.finish(), queue.is_polling());
     let (repeats, checks) = (repeats.count, content.checks());
     Some(Ended { notes, failure, forgiven, repeats, queue_error, effort, polled, late, ending, checks })
+}
+
+/// Returns the length of a buffer: of the largest I/O, and of the ranges of a trim.
+fn buffer_bytes(workload: &Workload) -> u32 {
+    let ranges_bytes = u32::from(ranges_of(workload)) * RANGE_BYTES as u32;
+    workload.block_bytes.max(ranges_bytes).next_multiple_of(workload.block_bytes)
 }
 
 /// What a worker did after its last I/O.

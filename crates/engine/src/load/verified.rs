@@ -87,6 +87,7 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
         Engine::IoUringCmd => IoEngine::IoUringCmd,
         Engine::Null => IoEngine::Null,
         Engine::Space(_) => IoEngine::Space,
+        Engine::Scsi => IoEngine::Sg,
         Engine::Files(_) => IoEngine::Files,
     }
 }
@@ -145,6 +146,7 @@ pub fn without_amounts(
         host: None,
         verified: Some(verified),
         synced: None,
+        detail: None,
     }
 }
 

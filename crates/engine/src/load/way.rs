@@ -15,6 +15,8 @@ pub(crate) enum Way {
     Threads,
     /// System calls that change the space of a file.
     Space,
+    /// SCSI commands.
+    Scsi,
     /// One system call for each file of a folder.
     Files,
     /// No kernel involved: I/Os complete immediately in user space.
@@ -33,6 +35,7 @@ impl Way {
             Engine::Libaio => &[Self::Aio],
             Engine::Null => &[Self::Null],
             Engine::Space(_) => &[Self::Space],
+            Engine::Scsi => &[Self::Scsi],
             Engine::Files(_) => &[Self::Files],
             // Only io_uring supports polling.
             Engine::Auto if target.options.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
@@ -65,6 +68,7 @@ impl Way {
             Self::Aio => IoEngine::Libaio,
             Self::Threads => IoEngine::Threads,
             Self::Space => IoEngine::Space,
+            Self::Scsi => IoEngine::Sg,
             Self::Files => IoEngine::Files,
             Self::Null => IoEngine::Null,
             Self::NoOpRing => IoEngine::NoOpRing,

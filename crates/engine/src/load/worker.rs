@@ -43,7 +43,7 @@ pub(crate) struct Request {
 
 impl Request {
     #[inline]
-    fn of(access: Access) -> Self {
+    pub(crate) fn of(access: Access) -> Self {
         let length_and_read = u64::from(access.block_bytes) << 1 | u64::from(access.read);
         Self { offset_bytes: access.offset_bytes, length_and_read }
     }
@@ -251,7 +251,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             self.ahead.end();
             return took;
         }
-        took.and(self.recorder.record(access, done.started_ns, done.done_ns))
+        let took = took.and(self.recorder.record(access, done.started_ns, done.done_ns));
+        if let Some(priority) = self.content.priority(done.slot) {
+            self.recorder.record_priority(priority, access, done.started_ns, done.done_ns);
+        }
+        took
     }
 
     /// Issues the next I/O on this slot. Returns `None` if no I/O is left.
@@ -259,6 +263,9 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
         let (request, mut took) = self.next()?;
         let access = request.access();
+        if C::HAS_RANGES {
+            return Some(self.issue_ranges(request, slot, requests));
+        }
         requests[usize::from(slot)] = request;
         if !access.read {
             self.content.fresh(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);

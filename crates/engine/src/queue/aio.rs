@@ -15,6 +15,8 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
 const FDSYNC: u16 = 3;
+/// The field `priority` applies.
+const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
 
 /// `struct iocb` from `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
@@ -24,7 +26,7 @@ struct Request {
     key: u32,
     rw_flags: i32,
     opcode: u16,
-    priority: i16,
+    priority: u16,
     fd: u32,
     buffer: u64,
     length_bytes: u64,
@@ -52,6 +54,8 @@ pub(crate) struct Aio {
     /// `RWF_DSYNC` or `RWF_SYNC`, if requested.
     write_flags: i32,
     stamps: Stamps,
+    /// By slot; 0 for the priority of the thread.
+    priorities: Vec<u16>,
     requests: Vec<Request>,
     busy: Vec<bool>,
     started_ns: Vec<u64>,
@@ -83,6 +87,7 @@ impl Aio {
             shape,
             write_flags: shape.write_flags().bits().cast_signed(),
             stamps: Stamps::of(shape.clock),
+            priorities: vec![0; slots],
             requests: vec![Request::default(); slots],
             busy: vec![false; slots],
             started_ns: vec![0; slots],
@@ -185,8 +190,11 @@ impl Queue for Aio {
 
     fn push(&mut self, slot: Slot, access: Access) {
         assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
+        let priority = self.priorities[usize::from(slot)];
         let request = Request {
             data: u64::from(slot),
+            priority,
+            flags: if priority == 0 { 0 } else { IOCB_FLAG_IOPRIO },
             rw_flags: if access.read { 0 } else { self.write_flags },
             opcode: if access.read { READ } else { WRITE },
             fd: self.shape.fd.cast_unsigned(),
@@ -196,6 +204,10 @@ impl Queue for Aio {
             ..Request::default()
         };
         self.queue(slot, request);
+    }
+
+    fn set_priority(&mut self, slot: Slot, priority: u16) {
+        self.priorities[usize::from(slot)] = priority;
     }
 
     fn push_sync(&mut self, slot: Slot, sync: Sync) {

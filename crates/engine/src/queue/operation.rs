@@ -18,7 +18,7 @@ pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
 pub(crate) trait Operation: Sized {
     type Submission: Submission;
     /// What the operation needs in addition to the file.
-    type Target: Copy;
+    type Target: Clone;
     /// Whether the operation accesses the target; if not, polling is pointless.
     const REACHES_TARGET: bool;
     /// Whether trying a first I/O is the only way to find out if the kernel supports the operation.
@@ -32,12 +32,21 @@ pub(crate) trait Operation: Sized {
         buffers: &Buffers,
         target: Self::Target,
     ) -> io::Result<(Self, Vec<PathRemark>)>;
+    /// Whether the buffer has room for the data of an I/O. If not, it contains something else.
+    const FILLS_BUFFER: bool = true;
+    /// Prepares an I/O that is submitted next on this slot.
+    #[inline]
+    fn prepare(&mut self, _: Slot, _: Access) {}
+    /// Adds a range to the next trim on this slot; `index` counts its ranges. For operations with several ranges.
+    fn put_range(&mut self, _: Slot, _: u16, _: Access, _: &mut [u8]) {}
     /// Returns the SQE for an access with this buffer. The `user_data` of the SQE is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
     /// Returns the SQE for a sync. The `user_data` of the SQE is the slot.
     fn sync_entry(&self, slot: Slot, sync: Sync) -> Self::Submission;
     /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
+    /// Sets the kernel's number of the priority of the next I/Os on this slot; for operations with priorities.
+    fn set_priority(&mut self, _: Slot, _: u16) {}
     /// Returns whether io-wq workers perform the operation because the target may block.
     fn is_helped(_: &Shape) -> bool {
         false

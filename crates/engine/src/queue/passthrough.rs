@@ -4,6 +4,7 @@
 //! character device of a namespace, and with registered buffers since Linux 6.1.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use record::PathRemark;
 use rustix::io_uring::{IoringOp, IoringUringCmdFlags};
@@ -16,7 +17,7 @@ use super::ring::Ring;
 use super::{Shape, Slot, Sync};
 
 /// Size of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
-const COMMAND_BYTES: usize = 72;
+pub(super) const COMMAND_BYTES: usize = 72;
 /// `NVME_URING_CMD_IO`.
 const OPERATION: u32 = libc::_IOWR::<[u8; COMMAND_BYTES]>(b'N' as u32, 0x80) as u32;
 /// NVM Command Set 1.0c, figure 21.
@@ -34,6 +35,28 @@ pub struct Namespace {
     /// Whether writes are allowed. Checked here, because the kernel allows root to write through a file opened
     /// for reading.
     pub writable: bool,
+    /// The optional commands that the controller supports (ONCS; Base 2.0c, figure 275).
+    pub optional_commands: u16,
+}
+
+/// An optional command: its bit in ONCS and its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Optional(pub(crate) u16, pub(crate) &'static str);
+
+impl Optional {
+    pub(crate) const UNCORRECTABLE: Self = Self(1 << 1, "Write Uncorrectable");
+    pub(crate) const DATASET: Self = Self(1 << 2, "Dataset Management");
+    pub(crate) const ZEROES: Self = Self(1 << 3, "Write Zeroes");
+    pub(crate) const VERIFY: Self = Self(1 << 7, "Verify");
+}
+
+/// A character device that accepts commands for an NVMe namespace.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandDevice<'a> {
+    /// The open device.
+    pub fd: BorrowedFd<'a>,
+    /// The namespace to which the commands are sent.
+    pub namespace: Namespace,
 }
 
 /// Reads and writes a namespace.
@@ -60,28 +83,12 @@ impl Operation for Command {
 
     #[inline]
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> BigEntry {
-        let head = Head {
-            opcode: IoringOp::UringCmd as u8,
-            flags: REGISTERED_FILE,
-            offset: OPERATION.into(),
-            op_flags: IoringUringCmdFlags::FIXED.bits(),
-            user_data: slot.into(),
-            buffer_index: slot,
-            ..Head::default()
-        };
-        BigEntry { head, command: command(&self.namespace, buffer as u64, access) }
+        with_data(slot, command(&self.namespace, buffer as u64, access))
     }
 
     /// A flush has no data, so it needs no buffer. NVMe does not distinguish data from metadata.
     fn sync_entry(&self, slot: Slot, _: Sync) -> BigEntry {
-        let head = Head {
-            opcode: IoringOp::UringCmd as u8,
-            flags: REGISTERED_FILE,
-            offset: OPERATION.into(),
-            user_data: slot.into(),
-            ..Head::default()
-        };
-        BigEntry { head, command: flush(&self.namespace) }
+        without_data(slot, flush(&self.namespace))
     }
 
     #[inline]
@@ -94,9 +101,31 @@ impl Operation for Command {
     }
 }
 
+/// Returns the SQE for a command with data in the buffer of its slot.
+#[inline]
+pub(super) fn with_data(slot: Slot, command: [u8; 80]) -> BigEntry {
+    let mut entry = without_data(slot, command);
+    entry.head.op_flags = IoringUringCmdFlags::FIXED.bits();
+    entry.head.buffer_index = slot;
+    entry
+}
+
+/// Returns the SQE for a command without data.
+#[inline]
+pub(super) fn without_data(slot: Slot, command: [u8; 80]) -> BigEntry {
+    let head = Head {
+        opcode: IoringOp::UringCmd as u8,
+        flags: REGISTERED_FILE,
+        offset: OPERATION.into(),
+        user_data: slot.into(),
+        ..Head::default()
+    };
+    BigEntry { head, command }
+}
+
 /// Returns the command for an access with the buffer at `address`, as a `struct nvme_uring_cmd`.
 #[inline]
-fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
+pub(super) fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
     let Access { read, block_bytes, offset_bytes } = access;
     assert!(read || namespace.writable, "the target was opened for reading only");
     let first_block = offset_bytes >> namespace.block_shift;
@@ -147,7 +176,8 @@ fn errno_of(status: u16) -> i32 {
 mod tests {
     use super::*;
 
-    const NAMESPACE: Namespace = Namespace { number: 3, block_shift: 12, writable: true };
+    const NAMESPACE: Namespace =
+        Namespace { number: 3, block_shift: 12, writable: true, optional_commands: 0 };
 
     fn words(access: Access) -> [u32; 20] {
         let bytes = command(&NAMESPACE, 0x1122_3344_5566_7788, access);

@@ -48,7 +48,7 @@ impl<E: Operation> Uring<E> {
         if !E::REACHES_TARGET || shape.polling == Polling::No {
             return Self::tried(shape, target, Polling::No);
         }
-        match Self::tried(shape, target, shape.polling) {
+        match Self::tried(shape, target.clone(), shape.polling) {
             Ok(made) => Ok(made),
             Err(error) => {
                 let (queue, mut remarks) = Self::tried(shape, target, Polling::No)?;
@@ -137,15 +137,32 @@ impl<E: Operation> Queue for Uring<E> {
 
     #[inline]
     fn push(&mut self, slot: Slot, access: Access) {
-        assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
+        assert!(
+            access.block_bytes <= self.shape.block_bytes || !E::FILLS_BUFFER,
+            "the buffer would overflow"
+        );
         let state = &mut self.slots[usize::from(slot)];
         assert!(state.length_bytes == 0, "one I/O per slot");
         state.length_bytes = access.block_bytes;
+        self.operation.prepare(slot, access);
         let entry = self.operation.entry(slot, self.buffers.at(slot), access);
         // SAFETY: file and buffer stay valid until the CQE is consumed: the target keeps its file open for
         // the whole run, and drop waits for every I/O before it frees the buffers. Each slot has at most one
         // SQE in flight.
         unsafe { self.ring.push(entry) };
+    }
+
+    #[inline]
+    fn set_priority(&mut self, slot: Slot, priority: u16) {
+        self.operation.set_priority(slot, priority);
+    }
+
+    fn put_range(&mut self, slot: Slot, index: u16, access: Access) {
+        assert!(self.slots[usize::from(slot)].length_bytes == 0, "the kernel owns this buffer");
+        // SAFETY: as in `buffer`.
+        let buffer =
+            unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
+        self.operation.put_range(slot, index, access, buffer);
     }
 
     fn push_sync(&mut self, slot: Slot, sync: Sync) {

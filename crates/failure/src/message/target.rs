@@ -36,7 +36,7 @@ pub(super) fn text(target: &str, problem: &TargetError) -> String {
         TargetError::EmptyFile => "specify its size with --size",
         TargetError::SizeOfArray => "omit --size",
         TargetError::FaultsOfReal => "omit --sim-fault and --no-sim-faults",
-        TargetError::NotNvme => "use io_uring",
+        TargetError::NotNvme | TargetError::NotScsi => "use io_uring",
         TargetError::CannotPoll => "use io_uring, or omit polling",
         TargetError::NotAFile => "use a regular file, or omit --ioengine",
         TargetError::EngineWithoutTarget => "omit --ioengine, or give the jobs separate targets",

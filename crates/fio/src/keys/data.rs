@@ -3,7 +3,7 @@
 use super::entry::{Form, Key, key};
 use crate::duplicates::dedupe_mode;
 use crate::setters::{content_check, first_wrong_block};
-use crate::values::{percent_of, switch};
+use crate::values::{byte, percent_of, switch};
 
 const P: Form = Form::Word("P");
 const NAME: Form = Form::Word("NAME");
@@ -11,6 +11,14 @@ const BIT: Form = Form::Word("0|1");
 
 /// The options about data.
 pub(super) const DATA: &[Key] = &[
+    key(
+        "buffer_pattern",
+        &[],
+        Form::Word("BYTE"),
+        "write this byte, such as `0x01`; other patterns are not supported",
+        |job, text| byte(text).map(|byte| job.buffer_byte = Some(byte)),
+    )
+    .differs(),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)
     }),
@@ -64,4 +72,20 @@ pub(super) const DATA: &[Key] = &[
     key("do_verify", &[], BIT, "whether written data is read back at the end of the job [1]", |job, text| {
         switch(text).map(|on| job.do_verify = on)
     }),
+    key(
+        "verify_write_sequence",
+        &[],
+        BIT,
+        "verify the number of each write as well; 0 only for `atomic` writes, whose blocks several clones may then overwrite [1]",
+        |job, text| switch(text).map(|on| job.verifies_sequence = on),
+    )
+    .differs(),
+    key(
+        "atomic",
+        &[],
+        BIT,
+        "writes of which the drive stores all or nothing if the power fails (`RWF_ATOMIC`); refused if the kernel, the file \
+         system or the drive does not support their size [0]",
+        |job, text| switch(text).map(|on| job.commands.atomic = on),
+    ),
 ];

@@ -30,10 +30,6 @@ pub(super) const DEFAULTS: &[Key] = &[
         |_, text| only(text, "0", "each job is either random or sequential; use one job for each"),
     )
     .differs(),
-    key("num_range", &[], N, "number of ranges of a trim: only 1", |_, text| {
-        only(text, "1", "a job trims one range at a time")
-    })
-    .differs(),
     key("trim_percentage", &[], P, "percentage of verified blocks that are trimmed: only 0", |_, text| {
         only(text, "0", "a job trims either all of its blocks or none")
     })
@@ -58,10 +54,6 @@ pub(super) const DEFAULTS: &[Key] = &[
         zero(text, "only whole targets are synced, with fsync, fdatasync, end_fsync or sync")
     })
     .differs(),
-    key("atomic", &[], BIT, "write atomically: only 0", |_, text| {
-        zero(text, "a load has no write guarantees other than the drive's own")
-    })
-    .differs(),
     key("nowait", &[], BIT, "fail instead of waiting: only 0", |_, text| {
         zero(text, "a load waits for each I/O")
     })
@@ -84,14 +76,6 @@ pub(super) const DEFAULTS: &[Key] = &[
     .differs(),
     key("verify_state_load", &[], BIT, "read where an earlier job ended: only 0", |_, text| {
         zero(text, "a job that reads with verify=crc32c checks the stamps of earlier jobs")
-    })
-    .differs(),
-    key("fdp", &[], BIT, "place data with io_uring_cmd: only 0", |_, text| {
-        zero(text, "io_uring_cmd sends only plain reads and writes")
-    })
-    .differs(),
-    key("log_prio", &[], BIT, "priorities in logs: only 0", |_, text| {
-        zero(text, "I/Os of a load have no priorities of their own")
     })
     .differs(),
     key("log_issue_time", &[], BIT, "start times in logs: only 0", |_, text| {

@@ -271,7 +271,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         NAME,
         "`io_uring`, `libaio`, `psync`, `sync`, `pvsync` or `pvsync2` for plain system calls, one at a time regardless of `iodepth`, \
          `posixaio` for plain system calls by one thread per outstanding I/O, `io_uring_cmd` for NVMe commands, `libblkio` \
-         for io_uring without that library, `null` for no I/O at all, `falloc` or `ftruncate` for these system calls on regular files, or one operation for each file of the job: `filecreate`, \
+         for io_uring without that library, `sg` for SCSI commands to a whole disk, one at a time, `null` for no I/O at all, `falloc` or `ftruncate` for these system calls on regular files, or one operation for each file of the job: `filecreate`, \
          `filestat`, `filedelete`, `dircreate`, `dirstat` or `dirdelete`, which only create files that do not exist and only \
          delete files that they created [the best on the target]",
         io_engine,

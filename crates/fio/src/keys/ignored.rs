@@ -127,7 +127,6 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("verify_pattern_interval", &[], "0|1", "blocks are filled with random data"),
     ignored("verify_policy", &[], "NAME", "blocks are read back in ascending order"),
     ignored("verify_state_save", &[], "0|1", "written data is tracked only within the job"),
-    ignored("verify_write_sequence", &[], "0|1", "the sequence number of each write is always verified"),
     ignored("verify_header_seed", &[], "0|1", "stamps contain a number that each load draws"),
     ignored("verifysort", &[], "0|1", "blocks are read back in ascending order"),
     ignored("verifysort_nr", &[], "N", "blocks are read back in ascending order"),

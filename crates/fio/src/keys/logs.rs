@@ -2,7 +2,7 @@
 
 use super::entry::{Form, Key, key};
 use crate::setters::log;
-use crate::values::number;
+use crate::values::{number, switch};
 
 /// The options for logs.
 pub(super) const LOGS: &[Key] = &[
@@ -27,8 +27,16 @@ pub(super) const LOGS: &[Key] = &[
         "write_lat_log",
         &[],
         Form::OptionalWord("PREFIX"),
-        "like `write_bw_log`, but for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes",
+        "like `write_bw_log`, but for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes on simulated drives",
         |job, text| log(&mut job.logs.latency, text),
+    )
+    .differs(),
+    key(
+        "log_prio",
+        &[],
+        Form::Word("0|1"),
+        "show the priority in each line of a log; as in fio with `log_avg_msec`, it is 0x0000, because a line is an average [0]",
+        |job, text| switch(text).map(|on| job.logs.shows_priority = on),
     )
     .differs(),
     key(

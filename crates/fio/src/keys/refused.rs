@@ -18,15 +18,15 @@ const ZONED: &str = "zoned drives are not supported";
 const TRIM: &str = "a job trims either all of its blocks or none, one range at a time";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
 const CGROUPS: &str = "resource groups and users are set outside Plateau, for example with systemd-run";
-const PRIORITY: &str = "process and I/O priorities are set outside Plateau, for example with ionice";
+const PRIORITY: &str = "the priority of the process is set outside Plateau, for example with nice";
 const GPU: &str = "buffers are in host memory, not in GPU memory";
 const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
     "the engine of this option is not available; use io_uring, io_uring_cmd, libaio or plain system calls";
-const NVME: &str = "io_uring_cmd sends only plain reads and writes";
+const NVME: &str = "io_uring_cmd sends NVMe commands without this option";
 const LOGS: &str = "logs contain averages over seconds; the JSON result contains the histogram";
 const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
-const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
+const SG: &str = "the sg engine sends no WRITE STREAM commands";
 const PROGRAMS: &str = "a load does not start other programs";
 
 /// Every refused job option.
@@ -107,14 +107,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["uid"], CGROUPS),
     refused(&["gid"], CGROUPS),
     refused(&["nice"], PRIORITY),
-    refused(&["prio"], PRIORITY),
-    refused(&["prioclass"], PRIORITY),
-    refused(&["priohint"], PRIORITY),
-    refused(&["cmdprio_percentage"], PRIORITY),
-    refused(&["cmdprio_class"], PRIORITY),
-    refused(&["cmdprio_hint"], PRIORITY),
-    refused(&["cmdprio"], PRIORITY),
-    refused(&["cmdprio_bssplit"], PRIORITY),
     refused(&["ioscheduler"], PRIORITY),
     refused(&["write_hint"], PRIORITY),
     refused(&["gpu_dev_ids"], GPU),
@@ -148,22 +140,15 @@ pub const REFUSED: &[Refused] = &[
     refused(&["donorname"], ENGINE),
     refused(&["inplace"], ENGINE),
     refused(&["cdb_len"], NVME),
-    refused(&["dataplacement", "data_placement"], NVME),
-    refused(&["plid_select", "fdp_pli_select"], NVME),
-    refused(&["plids", "fdp_pli"], NVME),
     refused(&["dp_scheme"], NVME),
     refused(&["md_per_io_size"], NVME),
     refused(&["pi_act"], NVME),
     refused(&["pi_chk"], NVME),
     refused(&["apptag"], NVME),
     refused(&["apptag_mask"], NVME),
-    refused(&["readfua"], NVME),
-    refused(&["writefua"], NVME),
-    refused(&["write_mode"], NVME),
     refused(&["read_mode"], NVME),
     refused(&["verify_mode"], NVME),
     refused(&["verify_bytchk"], NVME),
-    refused(&["sg_write_mode"], SG),
     refused(&["stream_id"], SG),
     refused(&["log_entries"], LOGS),
     refused(&["log_window_value", "log_max_value"], LOGS),
@@ -184,7 +169,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["ramp_size"], "the ramp is a time: ramp_time"),
     refused(&["opendir"], "files are specified individually"),
     refused(&["offset_align"], "offsets are used unchanged"),
-    refused(&["buffer_pattern"], "data is random, zero, or reducible by a percentage"),
     refused(&["rwmixcycle"], "the direction of each I/O is drawn separately"),
     refused(&["cpumask"], "specify the CPUs with cpus_allowed"),
     refused(&["device-names"], "fio's profiles are not supported"),

@@ -3,7 +3,7 @@
 use engine::VerifyReport;
 use jiff::Timestamp;
 use pts::response::Percentile;
-use record::{Ceiling, ClockFacts, Direction, PathChoice, Synced, TargetFacts, Workload};
+use record::{Ceiling, ClockFacts, Direction, IoPriority, PathChoice, Synced, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
 use stdx::Histogram;
 
@@ -142,6 +142,17 @@ struct Way {
     slat_ns: Times,
     /// The same as `lat_ns`: response times are not split into submission and completion.
     clat_ns: Times,
+    /// Response times by priority, if there are at least two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prios: Vec<Prio>,
+}
+
+#[derive(Serialize)]
+struct Prio {
+    prioclass: u8,
+    prio: u8,
+    priohint: u16,
+    clat_ns: Times,
 }
 
 #[derive(Serialize)]
@@ -236,9 +247,9 @@ fn in_order<'a>(options: &'a [(&'static str, String)]) -> InOrder<&'a str> {
 }
 
 fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
-    let [read, write, trim] = part
-        .directions()
-        .map(|(kind, direction)| way(&direction, &part.rates(kind), part.seconds(), part.has_maxima()));
+    let [read, write, trim] = part.directions().map(|(kind, direction)| {
+        way(&direction, &part.rates(kind), part.priorities(kind), part.seconds(), part.has_maxima())
+    });
     let (effort, tolerated) = (part.effort(), part.tolerated());
     let times: Vec<f64> = shares(&part.time_counts()).collect();
     let (latency_target, latency_percentile, latency_window) =
@@ -312,8 +323,19 @@ fn depths(part: &Part) -> InOrder<f64> {
     InOrder((0..=DEPTHS.len()).map(|place| (name(place), share(place))).collect())
 }
 
-fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> Way {
-    let Rates { iops, bandwidth } = *rates;
+fn way(
+    direction: &Direction,
+    rates: &Rates,
+    priorities: Vec<(Option<IoPriority>, Histogram)>,
+    seconds: f64,
+    has_maxima: bool,
+) -> Way {
+    let Rates { iops, bandwidth } = rates;
+    let prio = |(priority, latency): (Option<IoPriority>, Histogram)| {
+        // A thread without a priority of its own has class 0 in fio as well.
+        let IoPriority { class, level, hint } = priority.unwrap_or_default();
+        Prio { prioclass: class, prio: level, priohint: hint, clat_ns: times(&latency, has_maxima) }
+    };
     Way {
         io_bytes: direction.bytes,
         io_kbytes: direction.bytes >> 10,
@@ -338,6 +360,7 @@ fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> 
         lat_ns: times(&direction.latency, has_maxima),
         slat_ns: times(&Histogram::new(), has_maxima),
         clat_ns: times(&direction.latency, has_maxima),
+        prios: priorities.into_iter().map(prio).collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A load's response times as text: percentiles that enough I/Os exceed, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
-use record::{Direction, Synced};
+use record::{Direction, IoPriority, Synced};
 use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 use stdx::units::grouped;
@@ -75,6 +75,12 @@ pub fn text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -
         grouped(direction.ios as f64, 0),
         distribution(&direction.latency, has_maxima),
     )
+}
+
+/// Formats the response times of the I/Os of one priority.
+pub fn of_priority(name: &str, priority: IoPriority, latency: &Histogram, all: &Direction) -> String {
+    let share = percent(latency.count(), all.latency.count());
+    format!("       {name} I/Os of priority {priority} ({share} %)\n{}", distribution(latency, true))
 }
 
 /// Formats the syncs; empty if there were none.

@@ -1,8 +1,8 @@
 //! A load as text: everything about it that its PTS notation does not express.
 
 use record::{
-    DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Regions, Sequence, Syncs, ThinkTime,
-    Workload, Zone,
+    Commands, DataPattern, EachWrite, IoKind, Offsets, PriorityShare, Process, Reducible, Regions, Sequence,
+    Syncs, ThinkTime, Workload, WriteModeShare, Zone,
 };
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
@@ -39,7 +39,38 @@ pub fn of(workload: &Workload) -> String {
     if workload.regime.verify {
         words.push("every block checked".into());
     }
+    words.extend(workload.commands.as_deref().map(of_commands).unwrap_or_default());
     words.join(", ")
+}
+
+/// Describes what individual commands carry.
+fn of_commands(commands: &Commands) -> Vec<String> {
+    let share = |share: &PriorityShare| {
+        let size =
+            share.block_bytes.map(|bytes| format!("{} ", block_size(bytes.into()))).unwrap_or_default();
+        let way = if share.read { "reads" } else { "writes" };
+        format!("{} % of the {size}{way} with priority {}", share.share_percent, share.priority)
+    };
+    let of_all = commands.priority.map(|priority| format!("priority {priority}"));
+    let atomic = commands.atomic.then(|| "atomic writes".to_owned());
+    let ranges = (commands.trim_ranges > 0).then(|| format!("{} ranges per trim", commands.trim_ranges));
+    let mode = |share: &WriteModeShare| format!("{} % {}", share.share_percent, share.mode.name());
+    let modes: Vec<String> = commands.write_modes.iter().map(mode).collect();
+    let modes = (!modes.is_empty()).then(|| format!("write commands {}", modes.join(" and ")));
+    let placed = commands.data_placement.as_ref().map(|placement| match &placement.handles[..] {
+        [] => "all placement handles".to_owned(),
+        handles => {
+            let handles: Vec<String> = handles.iter().map(u16::to_string).collect();
+            format!("placement handles {}", handles.join(", "))
+        }
+    });
+    let scsi = commands.scsi.map(|scsi| {
+        let fua = [(scsi.read_fua, " with readfua"), (scsi.write_fua, " with writefua")];
+        let fua: String = fua.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect();
+        format!("SCSI commands {}{fua}", scsi.write.name())
+    });
+    let nvme = [ranges, modes, placed, scsi].into_iter().flatten();
+    nvme.chain(atomic).chain(of_all).chain(commands.priority_shares.iter().map(share)).collect()
 }
 
 /// Formats a kind of I/O, with its percentage of reads if it differs from the workload's.
@@ -92,6 +123,7 @@ fn of_sequence(sequence: &Sequence) -> String {
 fn of_data(data: DataPattern) -> Option<String> {
     match data {
         DataPattern::Zero => Some("zeros".into()),
+        DataPattern::Byte(byte) => Some(format!("bytes {byte:#04x}")),
         DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent, working_set }) => {
             let parts = [(compressible_percent, "compressible"), (dedupable_percent, "copies")];
             let parts = parts.iter().filter(|(percent, _)| *percent > 0);
@@ -167,6 +199,20 @@ mod tests {
                  fsync at the end",
             ),
             ("rw=write sync=1", "SEQ 4KiB W, each write synchronous"),
+            ("rw=trim ioengine=io_uring_cmd num_range=8", "SEQ 4KiB trim, 8 ranges per trim"),
+            (
+                "rw=write ioengine=io_uring_cmd write_mode=write/60:zeroes/40 fdp=1 fdp_pli=0,2",
+                "SEQ 4KiB W, write commands 60 % write and 40 % zeroes, placement handles 0, 2",
+            ),
+            (
+                "rw=write ioengine=sg sg_write_mode=write_same buffer_pattern=0x1f readfua=1",
+                "SEQ 4KiB W, bytes 0x1f, SCSI commands write_same with readfua",
+            ),
+            ("rw=write atomic=1 prio=3", "SEQ 4KiB W, atomic writes, priority 2/3/0"),
+            (
+                "rw=read ioengine=libaio cmdprio_percentage=20",
+                "SEQ 4KiB R, 20 % of the reads with priority 1/0/0",
+            ),
             ("rw=read fsync=1 sync=1 end_fsync=1", "SEQ 4KiB R"),
             ("rw=read thinktime=2000", "SEQ 4KiB R, a pause of 0.002 s after every 1 I/O"),
             (

@@ -60,7 +60,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let planned = PlannedLog::of(&request.jobs, &workloads);
     file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
     for (name, target) in &opened {
-        target.check_trims(&request.jobs, &workloads, name)?;
+        target.check_support(&request.jobs, &workloads, name)?;
     }
     let interrupted = signals::watch()?;
     for name in &new_files {
@@ -432,14 +432,14 @@ impl Opened {
         }
     }
 
-    /// Rejects trims on a target that does not support them.
-    fn check_trims(&self, jobs: &[Job], workloads: &[Vec<Workload>], name: &str) -> Done {
+    /// Rejects workloads that need more than reads and writes on a target that does not support that.
+    fn check_support(&self, jobs: &[Job], workloads: &[Vec<Workload>], name: &str) -> Done {
+        let Self::ToWrite(armed) = self else { return Ok(()) };
         let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_deref() == Some(name));
-        let trims = of_target.flat_map(|(_, workloads)| workloads).any(|workload| workload.regime.trims);
-        match self {
-            Self::ToWrite(armed) if trims => Ok(armed.check_trims()?),
-            _ => Ok(()),
+        for workload in of_target.flat_map(|(_, workloads)| workloads) {
+            armed.check_support(workload)?;
         }
+        Ok(())
     }
 
     fn now_ns(&self) -> u64 {

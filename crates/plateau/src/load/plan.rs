@@ -121,7 +121,13 @@ impl LoadRequest {
                     self.about(index, "steadystate is not evaluated on simulated drives; use a real target")
                 );
             }
+            if facts.simulated.is_some() && job.logs_by_direction() {
+                let problem = "write_lat_log in a mix: a simulated drive does not record response times by direction; use one \
+                               job for reads and one for writes, or a real target";
+                return Err(self.about(index, problem));
+            }
             for workload in &streams {
+                engine::check_priorities(workload).map_err(|error| self.about(index, &error.to_string()))?;
                 let possible = workload.validate(facts.capacity_bytes, facts.logical_block_bytes);
                 possible.map_err(|error| self.about(index, &format!("{}: {error}", facts.path)))?;
             }

@@ -40,6 +40,25 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "cmdprio-bssplit",
+        &[
+            "global filename=/dev/sda direct=1 write_lat_log=prio-run.log log_prio=1 rw=randrw ioengine=libaio iodepth=16",
+            "cmdprio bssplit=64k/40:1024k/60,1024k/100 cmdprio_bssplit=64k/100:1024k/0,1024k/0 cmdprio_class=1 cmdprio=0",
+            "cmdprio-adv stonewall bssplit=64k/40:1024k/60,1024k/100 cmdprio_bssplit=64k/25/1/1:64k/75/3/2:1024k/0,1024k/0",
+            "cmdprio-adv-def stonewall prioclass=2 prio=7 bssplit=64k/40:1024k/60,1024k/100 \
+             cmdprio_bssplit=64k/25/1/1:64k/75/3/2:1024k/0,1024k/0",
+            "cmdprio-hints stonewall rw=randread bssplit=1M/40:2M/60 \
+             cmdprio_bssplit=1M/10/2/0/1:1M/30/2/0/2:1M/60/2/0/0:2M/10/2/0/3:2M/90/2/0/0",
+        ],
+    ),
+    (
+        "cmdprio-percentage",
+        &[
+            "global filename=/dev/sda direct=1 write_lat_log=prio-run.log log_prio=1",
+            "randread rw=randread bs=128k ioengine=libaio iodepth=8 prioclass=3 cmdprio_percentage=20 cmdprio_class=1",
+        ],
+    ),
+    (
         "cross-stripe-verify",
         &[
             "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
@@ -398,9 +417,6 @@ pub const EXAMPLES: &[Example] = &[
 
 /// The examples that are refused, each with an option that is refused by name.
 pub const REFUSED: &[(&str, &str)] = &[
-    ("atomic-verify", "atomic=1"),
-    ("cmdprio-bssplit", "cmdprio=0"),
-    ("cmdprio-percentage", "log_prio=1"),
     ("cpp_null", "ioengine=cpp_null"),
     ("cpuio", "ioengine=cpuio"),
     ("dev-dax", "ioengine=dev-dax"),
@@ -440,18 +456,11 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("rbd", "ioengine=rbd"),
     ("rdmaio-client", "ioengine=rdma"),
     ("rdmaio-server", "ioengine=rdma"),
-    ("sg_verify-fail", "ioengine=sg"),
-    ("sg_verify", "ioengine=sg"),
-    ("sg_write_same_ndob", "ioengine=sg"),
     ("uring-cmd-bsg", "cmd_type=bsg"),
-    ("uring-cmd-fdp", "fdp=1"),
     ("uring-cmd-pi-ext", "pi_act=0"),
     ("uring-cmd-pi-sb", "pi_act=0"),
-    ("uring-cmd-trim-multi-range", "num_range=8"),
-    ("uring-cmd-write-mode", "write_mode=write/40:zeroes/30:uncor/20:verify/10"),
     ("uring-cmd-zoned-append", "zonemode=zbd"),
     ("uring-cmd-zoned", "zonemode=zbd"),
-    ("xnvme-fdp", "fdp=1"),
     ("xnvme-pi", "pi_act=0"),
     ("xnvme-zoned", "zonemode=zbd"),
     ("zbd-rand-write-trim-gc", "zonemode=zbd"),
@@ -460,16 +469,127 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("zbd-seq-read", "zonemode=zbd"),
 ];
 
-/// Examples that only lack the drive that they need: an NVMe drive.
-pub const NEEDS_NVME: &[Example] = &[(
-    "uring-cmd-ng",
+/// Examples with options that are supported, but not in this combination, each with the error.
+pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[(
+    "xnvme-fdp",
     &[
-        "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1 stonewall=1",
-        "rand-write rw=randwrite sqthread_poll=1",
-        "rand-read rw=randread",
-        "write-opts rw=write sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
+        "global rw=randwrite size=2M iodepth=1 bs=4K thread=1 fdp=1 fdp_pli=4,5",
+        "default ",
+        "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
     ],
+    "write_mode, num_range above 1 and fdp need ioengine=io_uring_cmd",
 )];
+
+/// What an example needs that the test's file lacks: its name in the documentation, and a part of the error about the file.
+pub type Needed = (&'static str, &'static str);
+
+const NVME: Needed = ("NVMe drives", "NVMe");
+const SCSI: Needed = ("SCSI drives", "sg requires a whole SCSI or SATA disk");
+/// A failed I/O ends the load, while fio continues with its next job.
+const SCSI_UNTIL_A_FAILURE: Needed = ("SCSI drives, until its first job fails", SCSI.1);
+const ATOMIC: Needed = ("devices with atomic writes", "atomic writes are not possible here");
+
+/// Examples that only lack the drive that they need.
+pub const NEEDS_DRIVE: &[(Needed, Example)] = &[
+    (
+        ATOMIC,
+        (
+            "atomic-verify",
+            &[
+                "write-and-verify rw=randwrite bs=4k direct=1 ioengine=libaio iodepth=16 verify=crc64 atomic=1 \
+                 verify_write_sequence=0 numjobs=10 filename=/dev/XXX",
+            ],
+        ),
+    ),
+    (
+        SCSI,
+        (
+            "sg_verify",
+            &[
+                "global filename=/dev/sdb buffer_pattern=0x01 ioengine=sg rw=write bs=512 number_ios=20 stonewall",
+                "precon ",
+                "verify00 sg_write_mode=verify_bytchk_00",
+                "verify01 sg_write_mode=verify_bytchk_01",
+                "verify01-two_ios sg_write_mode=verify_bytchk_01 bs=5120 number_ios=2",
+                "verify11 sg_write_mode=verify_bytchk_11",
+                "verify11-five_ios sg_write_mode=verify_bytchk_11 bs=2048 number_ios=5",
+                "verify11-one_ios sg_write_mode=verify_bytchk_11 bs=10240 number_ios=1",
+            ],
+        ),
+    ),
+    (
+        SCSI_UNTIL_A_FAILURE,
+        (
+            "sg_verify-fail",
+            &[
+                "global filename=/dev/sdb buffer_pattern=0x01 ioengine=sg rw=write bs=512 number_ios=20 stonewall",
+                "precon ",
+                "verify01 sg_write_mode=verify_bytchk_01 number_ios=20",
+                "verify01-fail sg_write_mode=verify_bytchk_01 number_ios=21",
+                "verify11-one_ios sg_write_mode=verify_bytchk_11 number_ios=1 bs=10240",
+                "verify11-fail sg_write_mode=verify_bytchk_11 number_ios=1 bs=10752",
+            ],
+        ),
+    ),
+    (
+        SCSI,
+        (
+            "sg_write_same_ndob",
+            &[
+                "global filename=/dev/sdb buffer_pattern=0x01 ioengine=sg rw=write bs=512 stonewall",
+                "precon number_ios=20",
+                "write_same_ndob sg_write_mode=write_same_ndob number_ios=19",
+                "verify-pass sg_write_mode=verify_bytchk_01 buffer_pattern=0x00 number_ios=19",
+                "verify-fail sg_write_mode=verify_bytchk_01 buffer_pattern=0x00 number_ios=20",
+            ],
+        ),
+    ),
+    (
+        NVME,
+        (
+            "uring-cmd-fdp",
+            &[
+                "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme iodepth=32 bs=4K fdp=1 time_based=1 runtime=1000",
+                "write-heavy rw=randrw rwmixwrite=90 fdp_pli=0,1,2,3 offset=0% size=30%",
+                "write-mid rw=randrw rwmixwrite=30 fdp_pli=4,5 offset=30% size=30%",
+                "write-light rw=randrw rwmixwrite=10 fdp_pli=6 offset=60% size=30%",
+            ],
+        ),
+    ),
+    (
+        NVME,
+        (
+            "uring-cmd-trim-multi-range",
+            &[
+                "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=10M iodepth=32 thread=1 stonewall=1",
+                "write_bs bs=4096 rw=randtrim num_range=8",
+                "write_bssplit bssplit=4k/10:64k/50:32k/40 rw=trim num_range=8",
+            ],
+        ),
+    ),
+    (
+        NVME,
+        (
+            "uring-cmd-write-mode",
+            &[
+                "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1",
+                "mixed-write-modes rw=write write_mode=write/40:zeroes/30:uncor/20:verify/10",
+            ],
+        ),
+    ),
+    (
+        NVME,
+        (
+            "uring-cmd-ng",
+            &[
+                "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1 stonewall=1",
+                "rand-write rw=randwrite sqthread_poll=1",
+                "rand-read rw=randread",
+                "write-opts rw=write sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
+            ],
+        ),
+    ),
+];
 
 /// Command lines of benchmark scripts and documentation; `FILE` is a file that does not exist yet.
 pub const LINES: &[&str] = &[

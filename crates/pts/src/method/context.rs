@@ -101,6 +101,7 @@ impl<'a> Context<'a> {
             until: Until::AmountBytes(amount - amount % u64::from(block_bytes)),
             seed: seed_of(self.settings.seed, 0, 0),
             regime: Regime::default(),
+            commands: None,
         }
     }
 
@@ -146,6 +147,7 @@ impl<'a> Context<'a> {
             until: Until::DurationNs(self.settings.cell_ns),
             seed: seed_of(self.settings.seed, round, step),
             regime: Regime::default(),
+            commands: None,
         }
     }
 

@@ -105,6 +105,7 @@ impl Fake {
             verified: None,
             synced: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
+            detail: None,
         }
     }
 }

@@ -20,6 +20,7 @@ fn plain() -> Workload {
         until: Until::DurationNs(1),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         until: Until::DurationNs(MINUTE_NS),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     };
     Segment {
         workload,
@@ -46,6 +47,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         verified: None,
         synced: None,
         host: None,
+        detail: None,
     }
 }
 

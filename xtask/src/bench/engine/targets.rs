@@ -172,6 +172,7 @@ pub fn reads(queue_depth: u16) -> Workload {
         until: Until::DurationNs(RUN_NS),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn write(until: Until) -> Workload {
         data_pattern: DataPattern::Random,
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -105,6 +105,7 @@ fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
         until: record::Until::AmountBytes(IOS * u64::from(BYTES)),
         seed: 3,
         regime: Regime::default(),
+        commands: None,
     }
 }
 

@@ -111,6 +111,7 @@ fn request(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Wo
         until: Until::AmountBytes(ios * u64::from(block_bytes)),
         seed: 1,
         regime: Regime::default(),
+        commands: None,
     }
 }
 
@@ -167,6 +168,8 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         block_bytes: workload.block_bytes,
         each_write: None,
         trims: false,
+        atomic: false,
+        thread: 0,
         space: None,
         clock: timing.clock,
         polling: Polling::No,

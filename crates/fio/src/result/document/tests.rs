@@ -124,7 +124,7 @@ fn direction(values_ns: &[u64]) -> Direction {
 #[test]
 fn percentiles_agree_with_the_bins() {
     let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-    let output = way(&direction(&values), &Rates::default(), 2.0, true);
+    let output = way(&direction(&values), &Rates::default(), vec![], 2.0, true);
     assert!((output.iops - 10_000.0).abs() < 1e-9);
     let bins: Vec<(u64, u64)> =
         output.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
@@ -153,9 +153,11 @@ fn percentiles_agree_with_the_bins() {
 fn the_bins_of_a_scaled_drive_do_not_reveal_a_maximum() {
     let mut values = vec![100_000; 1000];
     values.extend([9_000_000_000, 9_900_000_000]);
-    let document = serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, false)).unwrap();
+    let document =
+        serde_json::to_string(&way(&direction(&values), &Rates::default(), vec![], 1.0, false)).unwrap();
     assert!(document.contains(r#""max":null"#) && document.contains(r#""not_in_bins":2"#), "{document}");
     assert!(document.contains(r#""bins":{"100095":1000}"#), "{document}");
-    let whole = serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, true)).unwrap();
+    let whole =
+        serde_json::to_string(&way(&direction(&values), &Rates::default(), vec![], 1.0, true)).unwrap();
     assert!(whole.contains(r#""max":9900000000"#) && whole.contains(r#""not_in_bins":0"#), "{whole}");
 }
