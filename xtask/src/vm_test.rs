@@ -109,7 +109,7 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
         None => plateau_program(root, options.ci)?,
     };
     let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
-    let kit = match Kit::obtain(&folder, kernel, options.ci) {
+    let kit = match Kit::obtain(&folder, kernel) {
         Ok(kit) => kit,
         Err(Missing(reason)) => return Ok(Some(reason)),
     };
@@ -138,7 +138,7 @@ pub fn with_programs(
     std::fs::create_dir_all(&folder)?;
     let _alone = alone_in(&folder)?;
     let kernel = if kernel.is_empty() { None } else { Some(kit::given_kernel(&folder, kernel)?) };
-    let kit = Kit::obtain(&folder, kernel, false).map_err(|Missing(reason)| anyhow::anyhow!(reason))?;
+    let kit = Kit::obtain(&folder, kernel).map_err(|Missing(reason)| anyhow::anyhow!(reason))?;
     let initramfs = initramfs::build(&kit, &folder, programs)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
     action(&mut Lab::new(kit, &folder, initramfs, Instant::now() + PROGRAMS_LIMIT)?)

@@ -3,6 +3,7 @@
 mod array;
 mod campaign;
 mod errors;
+mod fio_jobs;
 mod health;
 mod host_checks;
 mod hosts;
@@ -30,6 +31,7 @@ pub const GROUPS: &[Group] = &[
     health::GROUP,
     known::GROUP,
     errors::GROUP,
+    fio_jobs::GROUP,
     host_checks::GROUP,
     purge::GROUP,
     campaign::GROUP,

@@ -41,6 +41,8 @@ pub const NVME_512: Target = namespace("n1", "PLATNVME0", 1);
 pub const NVME_4096: Target = namespace("n2", "PLATNVME0", 2);
 /// NVMe namespace with 4096-byte sectors and 8 bytes of metadata per sector.
 pub const NVME_METADATA: Target = namespace("n3", "PLATNVME0", 3);
+/// NVMe namespace with flexible data placement (FDP).
+pub const NVME_PLACING: Target = namespace("fdp", "PLATFDP", 1);
 /// NVMe controller with one namespace, in a hot-plug slot.
 pub const NVME_SLOT: Target = namespace("slot", "PLATNVME1", 1);
 /// SCSI disk with 512-byte sectors and a world-wide name.
@@ -71,6 +73,8 @@ pub const CONTROLLERS: &[&str] = &[
     "pcie-root-port,id=slot0,chassis=1,slot=1",
     "pcie-root-port,id=slot1,chassis=2,slot=2",
     "nvme,id=nvme0,serial=PLATNVME0,bus=slot0",
+    "nvme-subsys,id=placing,nqn=placing,fdp=on,fdp.nrg=1,fdp.nruh=8,fdp.runs=4M",
+    "nvme,id=nvme3,serial=PLATFDP,subsys=placing",
     "virtio-scsi-pci,id=scsi0",
 ];
 
@@ -93,6 +97,7 @@ pub const DISKS: &[Disk] = &[
         layer: None,
         device: "nvme-ns,bus=nvme0,nsid=3,logical_block_size=4096,physical_block_size=4096,ms=8",
     },
+    Disk { node: "fdp", bytes: DISK_BYTES, layer: None, device: "nvme-ns,bus=nvme3,nsid=1,fdp.ruhs=0-7" },
     Disk { node: "slot", bytes: DISK_BYTES, layer: None, device: "nvme,id=nvme1,serial=PLATNVME1,bus=slot1" },
     Disk {
         node: "s512",
@@ -183,7 +188,7 @@ mod tests {
     #[test]
     fn every_target_is_in_the_machine() {
         let all: Vec<&str> = CONTROLLERS.iter().copied().chain(DISKS.iter().map(|d| d.device)).collect();
-        let nvme = [NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, PACED];
+        let nvme = [NVME_512, NVME_4096, NVME_METADATA, NVME_PLACING, NVME_SLOT, PACED];
         let others = [SCSI_512, SCSI_4096, SATA, VIRTIO, FLAWED, LIBRARY];
         for target in nvme.into_iter().chain(others) {
             let serial = format!("serial={}", target.serial);

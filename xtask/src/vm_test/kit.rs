@@ -36,15 +36,14 @@ const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
 const MDADM_PACKAGE: &str = "mdadm";
 
-/// First QEMU version that does not occasionally ignore an NVMe command.
-const STEADY_QEMU: u32 = 10;
+/// First QEMU version that has every disk of the machine, and that does not occasionally ignore an NVMe command.
+const FIRST_QEMU: u32 = 10;
 /// Timeout for one call of apt-get, in seconds.
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Obtains all parts; `kernel` is an already unpacked kernel, if any. `steady` rejects QEMU versions that
-    /// lose NVMe commands.
-    pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
+    /// Obtains all parts; `kernel` is an already unpacked kernel, if any.
+    pub fn obtain(folder: &Path, kernel: Option<PathBuf>) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, which requires Linux on x86-64".into()));
         }
@@ -54,10 +53,10 @@ impl Kit {
             }
         };
         let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
-        if steady && !is_steady(&qemu_version) {
+        if !is_recent(&qemu_version) {
             return Err(Missing(format!(
-                "{qemu_version} occasionally loses an NVMe command; {STEADY_QEMU} or newer is needed (set \
-                  PLATEAU_QEMU to use a different QEMU)"
+                "{qemu_version} has no drive with data placement, and occasionally loses an NVMe command; \
+                 {FIRST_QEMU} or newer is needed (set PLATEAU_QEMU to use a different QEMU)"
             )));
         }
         if finished(Command::new("mkfs.ext4").arg("-V")).is_err() {
@@ -111,7 +110,7 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
         return Ok((chosen.into(), version));
     }
     let installed = qemu_version(Path::new(QEMU));
-    if installed.as_ref().is_ok_and(|version| is_steady(version)) {
+    if installed.as_ref().is_ok_and(|version| is_recent(version)) {
         return Ok((QEMU.into(), installed?));
     }
     if !is_root() {
@@ -128,9 +127,9 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
 }
 
 /// Accepts `QEMU 10.0.2` and later major versions.
-fn is_steady(version: &str) -> bool {
+fn is_recent(version: &str) -> bool {
     let number = version.trim_start_matches("QEMU ").split('.').next();
-    number.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= STEADY_QEMU)
+    number.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= FIRST_QEMU)
 }
 
 fn install(options: &[&str]) -> anyhow::Result<()> {
@@ -303,8 +302,8 @@ mod tests {
 
     #[test]
     fn old_emulators_are_known() {
-        assert!(is_steady("QEMU 10.0.2") && is_steady("QEMU 11.1"));
-        assert!(!is_steady("QEMU 7.2.22") && !is_steady("QEMU 9.2.0") && !is_steady("QEMU of somebody"));
+        assert!(is_recent("QEMU 10.0.2") && is_recent("QEMU 11.1"));
+        assert!(!is_recent("QEMU 7.2.22") && !is_recent("QEMU 9.2.0") && !is_recent("QEMU of somebody"));
     }
 
     /// Builds a package with one file; returns the path of the package.

@@ -60,7 +60,7 @@ fn flawed_in_a_run(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 /// Creates a scsi_debug disk in kernel memory; returns its device node.
-fn made(guest: &mut Guest) -> anyhow::Result<String> {
+pub fn made(guest: &mut Guest) -> anyhow::Result<String> {
     guest.sh(
         "test -d /sys/module/scsi_debug || insmod /modules/scsi_debug.ko dev_size_mb=32 lbpu=1 lbpws=1 delay=0",
     )?;
@@ -69,7 +69,7 @@ fn made(guest: &mut Guest) -> anyhow::Result<String> {
     Ok(format!("/dev/{}", guest.sh(found)?))
 }
 
-fn remove(guest: &mut Guest) -> anyhow::Result<()> {
+pub fn remove(guest: &mut Guest) -> anyhow::Result<()> {
     // The kernel releases a disk some time after the last process has closed it.
     guest.wait_for("scsi_debug to be unused", "rmmod scsi_debug")
 }

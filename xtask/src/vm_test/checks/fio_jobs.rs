@@ -1,0 +1,100 @@
+//! Checks that fio's example job files for special drives run on such drives.
+
+use anyhow::{Context as _, ensure};
+
+use super::errors::{made, remove};
+use crate::vm_test::check::{Check, Group};
+use crate::vm_test::guest::{Guest, Ran};
+use crate::vm_test::hardware::{NVME_512, NVME_PLACING};
+use crate::vm_test::lab::Lab;
+
+#[expect(dead_code, reason = "the tests of `plateau load` use the other examples")]
+#[path = "../../../../crates/plateau/tests/fio_jobs/examples.rs"]
+mod examples;
+
+pub const GROUP: Group = Group {
+    name: "fio-jobs",
+    needs: None,
+    checks: &[
+        Check { name: "fio's examples for SCSI disks run", ci: true, run: scsi },
+        Check { name: "fio's examples for NVMe commands run", ci: true, run: nvme },
+        Check { name: "fio's example for flexible data placement runs", ci: true, run: placement },
+    ],
+};
+
+/// Options of the examples, with values for the small disks of the machine.
+const SMALL: &[(&str, &str)] = &[("size=1G", "size=16M"), ("runtime=1000", "runtime=1")];
+
+/// Returns the job file of an example, with this disk.
+fn job_file(name: &str, device: &str) -> anyhow::Result<String> {
+    let (_, (_, sections)) =
+        examples::NEEDS_DRIVE.iter().find(|(_, (known, _))| *known == name).context("no such example")?;
+    let small = |option: &str| match SMALL.iter().find(|(large, _)| *large == option) {
+        Some((_, small)) => (*small).to_owned(),
+        None if option.starts_with("filename=") => format!("filename={device}"),
+        None => option.to_owned(),
+    };
+    let section = |section: &&str| {
+        let mut words = section.split_whitespace();
+        let title = words.next().unwrap_or_default();
+        let options: Vec<String> = words.map(small).collect();
+        format!("[{title}]\\n{}\\n", options.join("\\n"))
+    };
+    Ok(sections.iter().map(section).collect())
+}
+
+/// Runs a job file, with line breaks written as `\n`, on a disk.
+fn run(guest: &mut Guest, text: &str, device: &str) -> anyhow::Result<Ran> {
+    ensure!(!text.contains('\''), "the file is quoted");
+    let identity = guest.identity(device)?;
+    guest.sh(&format!("printf '{text}' > /tmp/job.fio"))?;
+    guest.plateau(&format!("load /tmp/job.fio --erase '{identity}' --json"))
+}
+
+fn scsi(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = made(guest)?;
+    // The last job of the other examples verifies a block that differs.
+    for (name, last) in [
+        ("sg_verify", None),
+        ("sg_verify-fail", Some("verify01-fail")),
+        ("sg_write_same_ndob", Some("verify-fail")),
+    ] {
+        let ran = run(guest, &job_file(name, &device)?, &device)?;
+        match last {
+            None => ensure!(ran.code == 0, "{name}: {}{}", ran.out, ran.err),
+            Some(job) => {
+                ensure!(ran.code == 5, "{name} ended with {}: {}{}", ran.code, ran.out, ran.err);
+                ensure!(ran.out.contains(job) || ran.err.contains(job), "{name}: {}{}", ran.out, ran.err);
+            }
+        }
+    }
+    remove(guest)
+}
+
+fn nvme(lab: &mut Lab) -> anyhow::Result<()> {
+    lab.wipe(NVME_512)?;
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_512)?;
+    let generic = device.replace("/dev/nvme", "/dev/ng");
+    for name in ["uring-cmd-ng", "uring-cmd-trim-multi-range"] {
+        let ran = run(guest, &job_file(name, &generic)?, &device)?;
+        ensure!(ran.code == 0, "{name} ended with {}: {}{}", ran.code, ran.out, ran.err);
+    }
+    // QEMU's drive has all of the commands but Write Uncorrectable.
+    let text = job_file("uring-cmd-write-mode", &generic)?;
+    let ran = run(guest, &text, &device)?;
+    ensure!(ran.code == 2 && ran.err.contains("Write Uncorrectable"), "{}: {}{}", ran.code, ran.out, ran.err);
+    let ran = run(guest, &text.replace("uncor/20:verify/10", "verify/30"), &device)?;
+    ensure!(ran.code == 0, "{}: {}{}", ran.code, ran.out, ran.err);
+    Ok(())
+}
+
+fn placement(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_PLACING)?;
+    let name = "uring-cmd-fdp";
+    let ran = run(guest, &job_file(name, &device.replace("/dev/nvme", "/dev/ng"))?, &device)?;
+    ensure!(ran.code == 0, "{name} ended with {}: {}{}", ran.code, ran.out, ran.err);
+    Ok(())
+}
