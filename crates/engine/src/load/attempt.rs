@@ -57,6 +57,10 @@ pub(super) fn attempt_by(
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> io::Result<Ran> {
+    if way != Way::Scsi && workload.commands.as_ref().is_some_and(|commands| commands.scsi.is_some()) {
+        // A write must not take the place of a command that only compares.
+        return Err(io::Error::other("the load consists of SCSI commands, which only sg sends"));
+    }
     let helpers = match way {
         Way::Threads | Way::Space if workload.queue_depth > 1 => workload.queue_depth,
         _ => 0,

@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use record::ScsiCommands;
+use rustix::fs::OFlags;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
@@ -30,6 +31,9 @@ struct Request {
 /// One worker's queue.
 pub(crate) struct Scsi<'a> {
     device: BorrowedFd<'a>,
+    /// Whether the device was opened for writing. Checked here, because the kernel allows root to send any command
+    /// through a file opened for reading.
+    writable: bool,
     sector_bytes: u32,
     commands: ScsiCommands,
     stamps: Stamps,
@@ -43,8 +47,10 @@ pub(crate) struct Scsi<'a> {
 impl<'a> Scsi<'a> {
     pub(crate) fn new(shape: Shape, device: BorrowedFd<'a>, commands: ScsiCommands) -> io::Result<Self> {
         let slots = usize::from(shape.slots());
+        let flags = rustix::fs::fcntl_getfl(device)?;
         Ok(Self {
             device,
+            writable: flags.intersects(OFlags::WRONLY | OFlags::RDWR),
             sector_bytes: rustix::fs::ioctl_blksszget(device)?,
             commands,
             stamps: Stamps::of(shape.clock),
@@ -87,6 +93,7 @@ impl Queue for Scsi<'_> {
 
     fn push(&mut self, slot: Slot, access: Access) {
         assert!(access.block_bytes <= self.block_bytes, "the buffer would overflow");
+        assert!(access.read || self.writable, "the target was opened for reading only");
         let block = Block::of(access, self.sector_bytes, self.commands);
         let (length_bytes, read) = (access.block_bytes, access.read);
         self.pushed.push_back(Request { slot, block, length_bytes, read });

@@ -45,6 +45,7 @@ impl Block {
         let count = access.block_bytes / sector_bytes;
         // For some commands, a count of zero means all blocks up to the end.
         assert!(count > 0 && access.block_bytes.is_multiple_of(sector_bytes), "a whole number of blocks");
+        assert!(access.offset_bytes.is_multiple_of(sector_bytes.into()), "the start of a block");
         let fua = |is_on: bool| if is_on { FUA } else { 0 };
         let (codes, flags, transfer) = match commands.write {
             _ if access.read => (READ, fua(commands.read_fua), Transfer::Whole),
@@ -97,24 +98,30 @@ const TIME_OUT: u16 = 3;
 /// Returns the number of bytes transferred or a negative error number, as the block layer would return it, so that errors
 /// are counted in the same way for every engine.
 pub(super) fn result(answer: SgAnswer, sense: &[u8], block: &Block, length_bytes: u32) -> i32 {
+    let length_bytes = length_bytes.cast_signed();
+    let missing_bytes = match block.transfer {
+        Transfer::None => 0,
+        Transfer::Whole => answer.residue_bytes.clamp(0, length_bytes),
+        // Without the whole block, no block has received its data.
+        Transfer::OneBlock if answer.residue_bytes > 0 => length_bytes,
+        Transfer::OneBlock => 0,
+    };
     let errno = match (answer.host_status, answer.status) {
-        (0, GOOD) => {
-            let missing = if block.transfer == Transfer::Whole { answer.residue_bytes } else { 0 };
-            return length_bytes.cast_signed() - missing.clamp(0, length_bytes.cast_signed());
-        }
+        (0, GOOD) => return length_bytes - missing_bytes,
         (TIME_OUT, _) => libc::ETIMEDOUT,
         (0, BUSY | TASK_SET_FULL) => libc::EAGAIN,
         (0, RESERVATION_CONFLICT) => libc::EBADE,
         (0, _) => match sense_key(&sense[..answer.sense_bytes.min(sense.len())]) {
             // Recovered error: the data is correct.
-            Some((0x1, _)) => return length_bytes.cast_signed(),
+            Some((0x1, _)) => return length_bytes - missing_bytes,
             // Medium error.
             Some((0x3, _)) => libc::ENODATA,
             // Illegal request: invalid operation code or field, or any other.
             Some((0x5, 0x20 | 0x24 | 0x26)) => libc::EOPNOTSUPP,
             Some((0x5, _)) => libc::EREMOTEIO,
-            // Unit attention: the device was reset before, and has not performed the command.
-            Some((0x6, _)) => libc::EAGAIN,
+            // Unit attention: the device was reset, or another host cleared its commands. It has not performed this
+            // one. After any other, such as a medium that may have changed, it may not be the device that was checked.
+            Some((0x6, 0x29 | 0x2f)) => libc::EAGAIN,
             // Data protect.
             Some((0x7, _)) => libc::EPERM,
             // Miscompare.
@@ -205,6 +212,23 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "the start of a block")]
+    fn no_command_starts_within_a_block() {
+        let access = Access { block_bytes: 4096, offset_bytes: 4096 + 512, ..ACCESS };
+        Block::of(access, 4096, ScsiCommands::default());
+    }
+
+    #[test]
+    fn blocks_have_the_length_of_the_disk() {
+        let access = Access { block_bytes: 16384, offset_bytes: 3 * 4096, ..ACCESS };
+        let write = Block::of(access, 4096, ScsiCommands::default());
+        assert_eq!(write.bytes(), [0x2a, 0, 0, 0, 0, 3, 0, 0, 4, 0]);
+        let far = Access { offset_bytes: 0x1_0000_0002 * 4096, ..access };
+        let write = Block::of(far, 4096, ScsiCommands::default());
+        assert_eq!(write.bytes(), [0x8a, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0]);
+    }
+
+    #[test]
     fn responses_become_lengths_and_error_numbers() {
         let whole = block(ScsiWrite::Write, ACCESS);
         let answer = SgAnswer { status: 2, host_status: 0, sense_bytes: 18, residue_bytes: 0 };
@@ -218,6 +242,8 @@ mod tests {
             (0x5, 0x20, libc::EOPNOTSUPP),
             (0x5, 0x21, libc::EREMOTEIO),
             (0x6, 0x29, libc::EAGAIN),
+            (0x6, 0x28, libc::EIO),
+            (0x6, 0x3f, libc::EIO),
             (0x7, 0x27, libc::EPERM),
             (0xe, 0x1d, libc::EBADMSG),
             (0x4, 0x44, libc::EIO),
@@ -236,5 +262,13 @@ mod tests {
         assert_eq!((status(0, 0, 0), status(0, 0, 512)), (10240, 9728));
         assert_eq!((status(0, 3, 0), status(0, 7, 0)), (-libc::ETIMEDOUT, -libc::EIO));
         assert_eq!((status(0x18, 0, 0), status(0x28, 0, 0)), (-libc::EBADE, -libc::EAGAIN));
+        for (write, residue_bytes, expected) in [
+            (ScsiWrite::WriteSame, 0, 10240),
+            (ScsiWrite::WriteSame, 512, 0),
+            (ScsiWrite::WriteSameWithoutData, 512, 10240),
+        ] {
+            let answer = SgAnswer { status: 0, host_status: 0, sense_bytes: 0, residue_bytes };
+            assert_eq!(result(answer, &[], &block(write, ACCESS), 10240), expected, "{write:?}");
+        }
     }
 }
