@@ -227,10 +227,11 @@ impl Commands {
         if !self.write_modes.is_empty() && shares != 100 {
             return Some(format!("shares of write modes that add up to {shares} %"));
         }
-        if self.write_modes.iter().any(|share| share.mode != WriteMode::Write)
-            && (regime.verify || regime.trims)
-        {
-            return Some("write modes with verification or trims".into());
+        if self.write_modes.iter().any(|share| share.mode != WriteMode::Write) && regime.verify {
+            return Some("write modes with verification".into());
+        }
+        if regime.trims && (!self.write_modes.is_empty() || self.data_placement.is_some()) {
+            return Some("trims with write modes or data placement; only writes have them".into());
         }
         let writes_data = self.scsi.is_none_or(|scsi| scsi.write.writes_data());
         if (regime.verify && !writes_data) || (regime.trims && self.scsi.is_some()) {
@@ -257,6 +258,9 @@ impl Commands {
         }
         if trims && self.atomic {
             return Some("atomic trims; only writes are atomic".into());
+        }
+        if self.shared_blocks && !(self.atomic && regime.verify) {
+            return Some("blocks that other workloads may overwrite, without atomic writes that are verified".into());
         }
         if trims && !self.priority_shares.is_empty() {
             return Some("trims with priorities; only reads and writes have any".into());
@@ -307,13 +311,15 @@ mod tests {
     }
 
     #[test]
-    fn impossible_nvme_commands_are_named() {
+    fn impossible_commands_are_named() {
         let trims = Regime { trims: true, ..Regime::default() };
         let ranges = |trim_ranges| Commands { trim_ranges, ..Commands::default() };
         let modes = |share_percent| {
             let write_modes = vec![WriteModeShare { mode: WriteMode::Zeroes, share_percent }];
             Commands { write_modes, ..Commands::default() }
         };
+        let placed = || Commands { data_placement: Some(DataPlacement::default()), ..Commands::default() };
+        let shared = |atomic| Commands { atomic, shared_blocks: true, ..Commands::default() };
         for (commands, regime, block_bytes, expected) in [
             (ranges(8), trims, 4096, None),
             (ranges(8), Regime::default(), 4096, Some("without trims")),
@@ -322,6 +328,12 @@ mod tests {
             (modes(100), Regime::default(), 4096, None),
             (modes(99), Regime::default(), 4096, Some("99 %")),
             (modes(100), Regime::VERIFIED, 4096, Some("verification")),
+            (modes(100), trims, 4096, Some("only writes have them")),
+            (placed(), trims, 4096, Some("only writes have them")),
+            (placed(), Regime::VERIFIED, 4096, None),
+            (shared(true), Regime::VERIFIED, 4096, None),
+            (shared(false), Regime::VERIFIED, 4096, Some("without atomic writes")),
+            (shared(true), Regime::default(), 4096, Some("without atomic writes")),
         ] {
             let problem = commands.problem(&regime, block_bytes);
             assert_eq!(problem.is_some(), expected.is_some(), "{problem:?}");

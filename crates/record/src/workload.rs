@@ -278,7 +278,8 @@ impl Workload {
         }
         let of_commands =
             self.commands.as_ref().and_then(|commands| commands.problem(&self.regime, self.block_bytes));
-        let problem = of_commands.or_else(|| self.pattern().problem(self.threads));
+        let problem = of_commands.or_else(|| self.sharing_problem());
+        let problem = problem.or_else(|| self.pattern().problem(self.threads));
         if let Some(problem) = problem.or_else(|| self.order_problem()) {
             return Some(problem);
         }
@@ -294,6 +295,14 @@ impl Workload {
             }
             until => self.regime.problem(matches!(until, Until::DurationNs(_))),
         }
+    }
+
+    /// Checks that each write to blocks that other workloads may overwrite is one block: a torn block is noticed, but not
+    /// intact blocks of different writes.
+    fn sharing_problem(&self) -> Option<String> {
+        let is_one_block = self.pattern().granule_bytes() == u64::from(self.block_bytes);
+        (self.shares_blocks() && !is_one_block)
+            .then(|| "several block sizes in blocks that other workloads may overwrite; use one size".into())
     }
 
     /// Checks that an order that ends with the range does not go on.

@@ -131,7 +131,7 @@ impl Checks {
         if self.ledger.is_empty() {
             return self.check_unknown(offset_bytes, bytes);
         }
-        let (block_bytes, run) = (self.ledger.block_bytes, self.ledger.run);
+        let Ledger { block_bytes, run, first_run, .. } = *self.ledger;
         let mut offset_bytes = offset_bytes;
         for (block, write) in
             bytes.chunks_exact(block_bytes as usize).zip(self.ledger.writes_from(offset_bytes))
@@ -139,8 +139,8 @@ impl Checks {
             if write > 0 {
                 let expected = Stamp { offset_bytes, run, write, length_bytes: block_bytes };
                 self.report.checked += 1;
-                let is_of_another = self.shared_blocks && stamp::is_of_this_process(block, &expected);
-                if let Some(wrong) = stamp::judge(block, &expected).filter(|_| !is_of_another) {
+                let is_of_another = || self.shared_blocks && stamp::is_of_another(block, &expected, first_run);
+                if let Some(wrong) = stamp::judge(block, &expected).filter(|_| !is_of_another()) {
                     self.report.note(offset_bytes, block_bytes, wrong);
                 }
             }

@@ -23,6 +23,8 @@ pub(crate) struct Ledger {
     pub(crate) block_bytes: u32,
     /// Number in the stamps that this load writes.
     pub(crate) run: u64,
+    /// The smallest such number of the workloads that run at the same time.
+    pub(crate) first_run: u64,
     /// The run that must have written the blocks if the workload has no writes; `None` for any run.
     pub(crate) expected: Option<StampRun>,
     /// Sequence number of the last write to each block, 0 if there was none; empty if there are no writes.
@@ -42,10 +44,12 @@ fn zeros(count: usize) -> Vec<AtomicU32> {
 impl Ledger {
     /// Creates the ledger of `workloads` workloads, which access this extent.
     fn new(extent: Extent, writes: bool, workloads: usize, expected: Option<StampRun>) -> Self {
+        let run = StampRun::of_next_load();
         Self {
             start_bytes: extent.start_bytes,
             block_bytes: extent.block_bytes as u32,
-            run: StampRun::of_next_load(),
+            run,
+            first_run: run,
             expected,
             writes: zeros(if writes { extent.blocks() as usize } else { 0 }),
             running: AtomicUsize::new(workloads),
@@ -129,11 +133,13 @@ impl Ledger {
 
 /// Returns the ledger of each workload that verifies its data.
 pub(super) fn ledgers(workloads: &[Workload], expected: Option<StampRun>) -> Vec<Option<Arc<Ledger>>> {
-    let mut ledgers = vec![None; workloads.len()];
+    let (mut ledgers, mut first_run) = (vec![None; workloads.len()], None);
     for group in groups(workloads) {
         let extent = Extent::of_all(group.iter().map(|index| &workloads[*index]));
         let writes = group.iter().any(|index| workloads[*index].writes());
-        let ledger = Arc::new(Ledger::new(extent, writes, group.len(), expected));
+        let mut ledger = Ledger::new(extent, writes, group.len(), expected);
+        ledger.first_run = *first_run.get_or_insert(ledger.run);
+        let ledger = Arc::new(ledger);
         group.iter().for_each(|index| ledgers[*index] = Some(Arc::clone(&ledger)));
     }
     ledgers
@@ -240,6 +246,24 @@ mod tests {
         });
         let writes: Vec<u32> = ledger.writes_from(4096).collect();
         assert!(writes[3] > 0 && writes[3] == writes[4] && writes[2] == 0, "{writes:?}");
+    }
+
+    #[test]
+    fn workloads_that_share_blocks_have_their_own_ledgers_of_one_time() {
+        let commands = record::Commands { shared_blocks: true, ..record::Commands::default() };
+        let plain = crate::ceiling::workload(1, 1);
+        let range = record::Range::first(1 << 20);
+        let regime = record::Regime::VERIFIED;
+        let joined = Workload { read_percent: 0, range, regime, ..plain };
+        let sharing = Workload { commands: Some(Box::new(commands)), ..joined.clone() };
+        let of = |workload: &Workload| -> Vec<Arc<Ledger>> {
+            let ledgers = ledgers(&[workload.clone(), workload.clone()], None);
+            ledgers.into_iter().map(|ledger| ledger.expect("it verifies")).collect()
+        };
+        let own = of(&sharing);
+        assert!(own[0].run != own[1].run && own[1].first_run == own[0].run && own[0].first_run == own[0].run);
+        let common = of(&joined);
+        assert!(Arc::ptr_eq(&common[0], &common[1]) && common[0].first_run == common[0].run);
     }
 
     #[test]

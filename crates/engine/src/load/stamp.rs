@@ -105,11 +105,13 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns whether a block is intact and was written by any workload of this process.
-pub(crate) fn is_of_this_process(block: &[u8], expected: &Stamp) -> bool {
+/// Returns whether a block is intact and was written by a workload other than the one with this stamp: by the load `first_run`
+/// of this process or a later one.
+pub(crate) fn is_of_another(block: &[u8], expected: &Stamp, first_run: u64) -> bool {
     let Read::Whole(found) = read(block) else { return false };
     let is_here = (found.offset_bytes, found.length_bytes) == (expected.offset_bytes, expected.length_bytes);
-    is_here && StampRun::of_this_process().wrote(found.run)
+    // A block that the workload itself wrote must contain its last write.
+    is_here && found.run != expected.run && StampRun::of_this_process().wrote_since(first_run, found.run)
 }
 
 /// What is known about a block whose writes are unknown.
@@ -186,15 +188,25 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_workloads_of_a_process_share_may_be_of_any_of_them() {
-        let (ours, other) = (StampRun::of_next_load(), StampRun::of_next_load());
+    fn shared_blocks_may_be_of_any_workload_that_runs_at_the_same_time() {
+        let earlier = StampRun::of_next_load();
+        let (first, ours, other) =
+            (StampRun::of_next_load(), StampRun::of_next_load(), StampRun::of_next_load());
         let expected = Stamp { offset_bytes: 8192, run: ours, write: 3, length_bytes: 4096 };
-        assert!(is_of_this_process(&block(4096, 8192, other, 9), &expected));
+        for right in [block(4096, 8192, other, 9), block(4096, 8192, first, 1)] {
+            assert!(is_of_another(&right, &expected, first));
+        }
         let mut torn = block(4096, 8192, other, 9);
         torn[2048..].fill(1);
-        for wrong in [torn, block(4096, 4096, other, 9), block(512, 8192, other, 9), block(4096, 8192, 5, 9)]
-        {
-            assert!(!is_of_this_process(&wrong, &expected));
+        for wrong in [
+            torn,
+            block(4096, 4096, other, 9),
+            block(512, 8192, other, 9),
+            block(4096, 8192, 5, 9),
+            block(4096, 8192, earlier, 9),
+            block(4096, 8192, ours, 2),
+        ] {
+            assert!(!is_of_another(&wrong, &expected, first));
         }
     }
 

@@ -38,6 +38,13 @@ impl StampRun {
         Self::of_this_process().0.get() << LOAD_BITS | load
     }
 
+    /// Returns whether a stamp with this number is part of the run, and of the load with the number `first` or a later one.
+    pub(super) const fn wrote_since(self, first: u64, stamped: u64) -> bool {
+        // The numbers of loads wrap around.
+        let distance = stamped.wrapping_sub(first) & ((1 << LOAD_BITS) - 1);
+        self.wrote(stamped) && distance < 1 << (LOAD_BITS - 1)
+    }
+
     /// Returns whether a stamp with this number is part of the run.
     pub(super) const fn wrote(self, stamped: u64) -> bool {
         stamped >> LOAD_BITS == self.0.get()
@@ -73,6 +80,15 @@ mod tests {
         assert_ne!(one, other);
         let run = StampRun::of_this_process();
         assert!(run.wrote(one) && run.wrote(other) && !run.wrote(1));
+    }
+
+    #[test]
+    fn loads_follow_each_other_even_if_their_numbers_wrap_around() {
+        let run = StampRun(NonZeroU64::new(7).expect("a number"));
+        let load = |number: u64| 7 << LOAD_BITS | number;
+        assert!(run.wrote_since(load(4), load(4)) && run.wrote_since(load(4), load(5)));
+        assert!(!run.wrote_since(load(4), load(3)) && !run.wrote_since(load(4), 8 << LOAD_BITS | 5));
+        assert!(run.wrote_since(load(0xffff), load(0)) && !run.wrote_since(load(0), load(0xffff)));
     }
 
     #[test]

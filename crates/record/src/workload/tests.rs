@@ -101,3 +101,35 @@ fn impossible_workloads_state_the_reason() {
     }
     assert_eq!(plain().validate(1 << 30, 4096), Ok(()));
 }
+
+#[test]
+fn commands_are_stored_only_if_there_are_any() {
+    assert!(!serde_json::to_string(&plain()).unwrap().contains("commands"));
+    let priority = crate::IoPriority { class: 2, level: 7, hint: 0 };
+    let commands = Commands { priority: Some(priority), atomic: true, ..Commands::default() };
+    let workload = Workload {
+        commands: Some(Box::new(commands)),
+        data_pattern: DataPattern::Byte(1),
+        read_percent: 0,
+        ..plain()
+    };
+    let stored = serde_json::to_string(&workload).unwrap();
+    assert!(stored.contains(r#""commands":{"priority":{"class":2,"level":7},"atomic":true}"#), "{stored}");
+    assert!(stored.contains(r#""data_pattern":{"byte":1}"#), "{stored}");
+    assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload);
+}
+
+#[test]
+fn a_write_to_shared_blocks_is_one_block() {
+    let commands = Commands { atomic: true, shared_blocks: true, ..Commands::default() };
+    let regime = Regime::VERIFIED;
+    let shared = Workload { commands: Some(Box::new(commands)), regime, ..plain() };
+    assert_eq!(shared.validate(1 << 30, 4096), Ok(()));
+    let kind =
+        |block_bytes| IoKind { share_percent: 50, access: Access::Random, read_percent: 0, block_bytes };
+    let sizes = shared.clone().of_kinds(vec![kind(4096), kind(16384)]);
+    for torn in [sizes, Workload { align_bytes: 512, ..shared }] {
+        let error = torn.validate(1 << 30, 512).expect_err("torn writes go unnoticed").to_string();
+        assert!(error.contains("use one size"), "{error}");
+    }
+}
