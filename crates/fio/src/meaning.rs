@@ -198,13 +198,14 @@ impl Job {
         }
     }
 
-    /// Returns the number of bytes that this number of I/Os transfers.
+    /// Returns the number of bytes that this number of I/Os transfers, or trims.
     fn bytes_of(&self, ios: u64) -> Result<u64, String> {
         let kinds = self.kinds()?;
         if kinds.iter().any(|kind| kind.block_bytes != kinds[0].block_bytes) {
             return Err("number_ios requires a single block size; set io_size instead".into());
         }
-        ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
+        let each_bytes = u64::from(kinds[0].block_bytes) * u64::from(self.trim_ranges().max(1));
+        ios.checked_mul(each_bytes).ok_or_else(|| "number_ios is too large".to_owned())
     }
 
     /// Returns the kinds of I/O by direction and size.

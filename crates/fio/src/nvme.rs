@@ -73,6 +73,10 @@ mod tests {
         let ranges = |options: &str| commands(options).expect("a load").map(|commands| commands.trim_ranges);
         assert_eq!(ranges("rw=randtrim num_range=8"), Some(8));
         assert_eq!(ranges("rw=randtrim num_range=1"), None);
+        let text = "[a]\nioengine=io_uring_cmd\nrw=randtrim\nbs=4k\nnumber_ios=20\nnum_range=8\n";
+        let job = parse("x", text, &Job::default(), &Surroundings::none()).expect("known options").remove(0);
+        let until = job.streams(1 << 30, 0, 1).expect("a load").remove(0).until;
+        assert_eq!(until, record::Until::AmountBytes(20 * 8 * 4096), "twenty trims of eight ranges each");
         let placed = |options: &str| {
             let commands = commands(options).expect("a load").expect("commands");
             commands.data_placement.map(|placement| (placement.handles, placement.random))

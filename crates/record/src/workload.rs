@@ -297,8 +297,8 @@ impl Workload {
         }
     }
 
-    /// Checks that each write to blocks that other workloads may overwrite is one block: a torn block is noticed, but not
-    /// intact blocks of different writes.
+    /// Checks that each write to blocks that other workloads may overwrite is one block: a torn block is noticed, but
+    /// not intact blocks of different writes.
     fn sharing_problem(&self) -> Option<String> {
         let is_one_block = self.pattern().granule_bytes() == u64::from(self.block_bytes);
         (self.shares_blocks() && !is_one_block)

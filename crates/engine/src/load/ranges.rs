@@ -17,9 +17,9 @@ pub(crate) struct Ranges {
     count: u16,
 }
 
-/// Returns the number of ranges of each trim of a workload.
+/// Returns the number of ranges of each trim of a workload; 0 if it has no such trims.
 pub(crate) fn ranges_of(workload: &Workload) -> u16 {
-    workload.commands.as_ref().map_or(1, |commands| commands.trim_ranges.max(1))
+    workload.commands.as_ref().map_or(0, |commands| commands.trim_ranges)
 }
 
 impl Content for Ranges {

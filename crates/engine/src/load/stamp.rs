@@ -105,8 +105,8 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns whether a block is intact and was written by a workload other than the one with this stamp: by the load `first_run`
-/// of this process or a later one.
+/// Returns whether a block is intact and was written by a workload other than the one with this stamp: by the load
+/// `first_run` of this process or a later one.
 pub(crate) fn is_of_another(block: &[u8], expected: &Stamp, first_run: u64) -> bool {
     let Read::Whole(found) = read(block) else { return false };
     let is_here = (found.offset_bytes, found.length_bytes) == (expected.offset_bytes, expected.length_bytes);

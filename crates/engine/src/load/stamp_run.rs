@@ -38,7 +38,8 @@ impl StampRun {
         Self::of_this_process().0.get() << LOAD_BITS | load
     }
 
-    /// Returns whether a stamp with this number is part of the run, and of the load with the number `first` or a later one.
+    /// Returns whether a stamp with this number is part of the run, and of the load with the number `first` or a later
+    /// one.
     pub(super) const fn wrote_since(self, first: u64, stamped: u64) -> bool {
         // The numbers of loads wrap around.
         let distance = stamped.wrapping_sub(first) & ((1 << LOAD_BITS) - 1);

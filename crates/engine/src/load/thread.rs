@@ -116,10 +116,19 @@ pub(super) fn work<Q: Queue, C: Content>(
     Some(Ended { notes, failure, forgiven, repeats, queue_error, effort, polled, late, ending, checks })
 }
 
-/// Returns the length of a buffer: of the largest I/O, and of the ranges of a trim.
+/// A whole number of sectors of any drive, and not more than a transfer of any drive.
+const TRIED_BYTES: u32 = 64 << 10;
+
+/// Returns the length of a buffer: of the largest I/O, or of the list of the ranges of a trim, which may be longer than any
+/// transfer. It is a whole number of sectors, because the ring is tried with a read of this length.
 fn buffer_bytes(workload: &Workload) -> u32 {
-    let ranges_bytes = u32::from(ranges_of(workload)) * RANGE_BYTES as u32;
-    workload.block_bytes.max(ranges_bytes).next_multiple_of(workload.block_bytes)
+    match ranges_of(workload) {
+        0 => workload.block_bytes,
+        ranges => {
+            let ranges_bytes = u32::from(ranges) * RANGE_BYTES as u32;
+            ranges_bytes.next_multiple_of(workload.block_bytes.min(TRIED_BYTES))
+        }
+    }
 }
 
 /// What a worker did after its last I/O.
@@ -192,5 +201,22 @@ fn new_worker<'a, Q: Queue, C: Content>(
         forgiven: Forgiven::of(workload.regime.tolerated),
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Commands;
+
+    use super::*;
+
+    #[test]
+    fn trims_of_ranges_need_room_only_for_the_list() {
+        let of = |block_bytes, trim_ranges| {
+            let commands = Some(Box::new(Commands { trim_ranges, ..Commands::default() }));
+            buffer_bytes(&Workload { block_bytes, commands, ..crate::ceiling::workload(1, 1) })
+        };
+        assert_eq!([of(4096, 0), of(16 << 20, 0)], [4096, 16 << 20]);
+        assert_eq!([of(512, 8), of(512, 256), of(4096, 8), of(16 << 20, 256)], [512, 4096, 4096, 64 << 10]);
     }
 }

@@ -169,7 +169,8 @@ fn varied(
         bytes[24..32].fill(0);
         bytes[36..40].fill(0);
     }
-    if let Some(id) = placement_id {
+    // Verify writes nothing, and has no such fields.
+    if let Some(id) = placement_id.filter(|_| mode != WriteMode::Verify) {
         let blocks = u32::from_ne_bytes([bytes[48], bytes[49], bytes[50], bytes[51]]);
         bytes[48..52].copy_from_slice(&(blocks | DATA_PLACEMENT << 20).to_ne_bytes());
         bytes[52..56].copy_from_slice(&(u32::from(id) << 16).to_ne_bytes());
@@ -219,6 +220,10 @@ mod tests {
         let write = varied(&NAMESPACE, 0x1000, ACCESS, WriteMode::Write, Some(0x0105));
         let dwords = [0x2345_6789, 1, 0x0020_0007, 0x0105_0000];
         assert_eq!(write, expected(0x01, Some((0x1000, 32 << 10)), dwords));
+        let zeroes = varied(&NAMESPACE, 0x1000, ACCESS, WriteMode::Zeroes, Some(0x0105));
+        assert_eq!(zeroes, expected(0x08, None, dwords));
+        let verify = varied(&NAMESPACE, 0x1000, ACCESS, WriteMode::Verify, Some(0x0105));
+        assert_eq!(verify, expected(0x0c, None, [0x2345_6789, 1, 7, 0]));
     }
 
     fn choice(commands: Commands, placement_ids: Vec<u16>) -> Choice {
