@@ -128,7 +128,7 @@ pub enum EngineError {
         why: NotAtomic,
     },
     /// This process may not use an I/O priority, or the kernel does not know it.
-    #[error("the I/O priority {priority} (class/level/hint) is not possible here: {}; class 1 needs root", reason(.source))]
+    #[error("the I/O priority {priority} (class/level/hint) is not possible here: {}; class 1 needs root, and hints need Linux 6.5", reason(.source))]
     Priority {
         /// The priority.
         priority: IoPriority,

@@ -20,6 +20,9 @@ impl Job {
         if trim_ranges > 1 && !self.trims {
             return Err("num_range above 1 is for jobs that trim: rw=trim or rw=randtrim".into());
         }
+        if trim_ranges > 1 && self.rate_bytes.is_some() {
+            return Err("num_range above 1 cannot be combined with rate; use rate_iops".into());
+        }
         if replaces_writes && (!self.writes() || self.trims) {
             return Err("write_mode is for jobs that write".into());
         }
@@ -93,6 +96,7 @@ mod tests {
             ("rw=write write_mode=zeroes ioengine=io_uring", "need ioengine=io_uring_cmd"),
             ("rw=trim num_range=8 ioengine=libaio", "need ioengine=io_uring_cmd"),
             ("rw=write num_range=8", "jobs that trim"),
+            ("rw=trim num_range=8 rate=1m", "use rate_iops"),
             ("rw=read write_mode=zeroes", "jobs that write"),
             ("rw=trim write_mode=zeroes", "jobs that write"),
             ("rw=write write_mode=zeroes verify=md5", "verify"),
