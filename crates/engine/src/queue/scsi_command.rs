@@ -133,11 +133,12 @@ pub(super) fn result(answer: SgAnswer, sense: &[u8], block: &Block, length_bytes
     -errno
 }
 
-/// Returns the sense key and the additional sense code; `None` without sense data.
+/// Returns the sense key and the additional sense code; `None` without sense data about this command. A deferred error (71h,
+/// 73h) is one of an earlier command, and this one was not performed.
 fn sense_key(sense: &[u8]) -> Option<(u8, u8)> {
     match sense.first()? & 0x7f {
-        0x70 | 0x71 => Some((sense.get(2)? & 0xf, sense.get(12).copied().unwrap_or(0))),
-        0x72 | 0x73 => Some((sense.get(1)? & 0xf, sense.get(2).copied().unwrap_or(0))),
+        0x70 => Some((sense.get(2)? & 0xf, sense.get(12).copied().unwrap_or(0))),
+        0x72 => Some((sense.get(1)? & 0xf, sense.get(2).copied().unwrap_or(0))),
         _ => None,
     }
 }
@@ -251,6 +252,9 @@ mod tests {
             assert_eq!(fixed(key, code), -errno, "{key:#x}");
         }
         assert_eq!(fixed(0x1, 0x17), 10240);
+        let mut deferred = [0; 64];
+        (deferred[0], deferred[2]) = (0x71, 0x1);
+        assert_eq!(result(answer, &deferred, &whole, 10240), -libc::EIO);
         let mut descriptor = [0; 64];
         (descriptor[0], descriptor[1]) = (0x72, 0xe);
         assert_eq!(result(answer, &descriptor, &whole, 10240), -libc::EBADMSG);
