@@ -133,8 +133,8 @@ pub(super) fn result(answer: SgAnswer, sense: &[u8], block: &Block, length_bytes
     -errno
 }
 
-/// Returns the sense key and the additional sense code; `None` without sense data about this command. A deferred error (71h,
-/// 73h) is one of an earlier command, and this one was not performed.
+/// Returns the sense key and the additional sense code; `None` without sense data about this command. A deferred error
+/// (71h, 73h) is one of an earlier command, and this one was not performed.
 fn sense_key(sense: &[u8]) -> Option<(u8, u8)> {
     match sense.first()? & 0x7f {
         0x70 => Some((sense.get(2)? & 0xf, sense.get(12).copied().unwrap_or(0))),
