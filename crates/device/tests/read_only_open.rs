@@ -56,6 +56,19 @@ fn a_device_in_use_can_be_read_and_not_written() {
 }
 
 #[test]
+fn scsi_commands_are_refused_for_anything_but_a_disk() {
+    let refused = |path: &str| {
+        let options = OpenOptions { engine: Engine::Scsi, ..OpenOptions::default() };
+        let error = device::open(path, &options).err().expect("an error");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains("a whole SCSI or SATA disk"), "{error}");
+    };
+    refused(support::file_of(SIZE).path().to_str().expect("a path"));
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    refused(&device.path);
+}
+
+#[test]
 fn nothing_is_created_or_extended() {
     let dir = support::directory();
     let path = dir.path().join("absent");

@@ -100,11 +100,9 @@ impl Block {
         SysDevice::find(&self.roots, self.number).is_ok_and(|sys| sys.kname.starts_with("nvme"))
     }
 
-    /// Returns whether the device is a whole disk that accepts SCSI commands. Partitions and devices on top of disks pass
-    /// commands on, but their blocks have other numbers there.
+    /// Returns whether the device is a whole disk that accepts SCSI commands.
     pub(crate) fn is_scsi_disk(&self) -> bool {
-        let sys = SysDevice::find(&self.roots, self.number);
-        sys.is_ok_and(|sys| sys.kname.starts_with("sd") && !sys.is_partition())
+        SysDevice::find(&self.roots, self.number).is_ok_and(|sys| is_scsi_disk(&sys))
     }
 
     /// Opens the generic character device; the error says why it is not available.
@@ -389,6 +387,12 @@ impl Block {
         // If the kernel rejects the setting, it continues to send flushes, which costs time but no data.
         drop(std::fs::write(sys.position().join("queue/write_cache"), text));
     }
+}
+
+/// Returns whether the device is a whole disk of the kernel's SCSI driver. Partitions and devices on top of disks pass
+/// commands on, but their blocks have other numbers there.
+fn is_scsi_disk(sys: &SysDevice) -> bool {
+    sys.kname.starts_with("sd") && !sys.is_partition()
 }
 
 /// Returns all users of the device, its partitions, and everything below it.

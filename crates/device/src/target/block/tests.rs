@@ -95,6 +95,17 @@ fn a_held_or_mounted_partition_holds_its_drive() {
 }
 
 #[test]
+fn scsi_commands_are_only_for_whole_disks() {
+    let host = Host::new();
+    let partition = host.partition();
+    let volume = DeviceNumber { major: 253, minor: 0 };
+    host.write("sys/devices/pci0/ata2/block/dm-0/dev", "253:0\n");
+    host.link(volume, "dm-0");
+    let accepts = |number| is_scsi_disk(&SysDevice::find(&host.roots, number).expect("a device"));
+    assert_eq!([DISK, partition, volume].map(accepts), [true, false, false]);
+}
+
+#[test]
 fn btrfs_is_found_by_its_source_and_swap_by_its_name() {
     let host = Host::new();
     host.write("proc/self/mountinfo", "22 1 0:31 / /data rw - btrfs /dev/sdb rw\n");
