@@ -1,10 +1,12 @@
-//! Checks that NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer, access the right
-//! blocks and are subject to the same safety rules as other I/O.
+//! Checks that NVMe commands through io_uring (`io_uring_cmd`) and SCSI commands (`sg`), which bypass the block layer,
+//! access the right blocks and are subject to the same safety rules as other I/O.
 
 use anyhow::{Context as _, ensure};
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::hardware::{NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, Target};
+use crate::vm_test::hardware::{
+    NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target,
+};
 use crate::vm_test::lab::Lab;
 
 pub const GROUP: Group = Group {
@@ -15,6 +17,11 @@ pub const GROUP: Group = Group {
             name: "exactly the requested blocks are written, and the block device reads them back",
             ci: true,
             run: written,
+        },
+        Check {
+            name: "SCSI commands write exactly the requested blocks, and the block device reads them back",
+            ci: true,
+            run: written_by_scsi,
         },
         Check { name: "commands read the data that the block device wrote", ci: false, run: read },
         Check {
@@ -48,6 +55,7 @@ pub const GROUP: Group = Group {
 };
 
 const TARGETS: &[Target] = &[NVME_512, NVME_4096, NVME_SLOT];
+const SCSI: &[Target] = &[SCSI_512, SCSI_4096];
 const COMMANDS: &str = "--ioengine io_uring_cmd --cmd_type nvme";
 const MIB: usize = 1 << 20;
 /// First kernel that supports io_uring NVMe commands with registered buffers.
@@ -57,7 +65,7 @@ fn needs_commands(lab: &Lab) -> anyhow::Result<()> {
     lab.needs_linux(SINCE, "NVMe commands through io_uring")
 }
 
-/// Runs a load and checks that it used NVMe commands.
+/// Runs a load and checks that it used commands.
 fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(target)?;
@@ -67,15 +75,26 @@ fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
     } else {
         String::new()
     };
-    let document = guest.json(&format!("load {device} {COMMANDS} {words} {erase}"))?;
+    let (commands, engine) =
+        if SCSI.contains(&target) { ("--ioengine sg", "\"sg\"") } else { (COMMANDS, "\"io_uring_cmd") };
+    let document = guest.json(&format!("load {device} {commands} {words} {erase}"))?;
     let text = document.to_string();
-    ensure!(text.contains("\"io_uring_cmd"), "{target:?} {words}: {text}");
+    ensure!(text.contains(engine), "{target:?} {words}: {text}");
     Ok(())
 }
 
 fn written(lab: &mut Lab) -> anyhow::Result<()> {
     needs_commands(lab)?;
-    for &target in TARGETS {
+    written_to(lab, TARGETS, "--write_mode zeroes")
+}
+
+fn written_by_scsi(lab: &mut Lab) -> anyhow::Result<()> {
+    written_to(lab, SCSI, "--sg_write_mode write_same_ndob")
+}
+
+/// Writes data and then, in the given mode, zeros.
+fn written_to(lab: &mut Lab, targets: &[Target], zeros: &str) -> anyhow::Result<()> {
+    for &target in targets {
         lab.wipe(target)?;
         let before = lab.content(target)?;
         // The verification reads the data back through the block device.
@@ -92,6 +111,11 @@ fn written(lab: &mut Lab) -> anyhow::Result<()> {
         let empty = last[12 * MIB..16 * MIB].chunks(512).filter(|sector| sector.iter().all(|b| *b == 0));
         ensure!(empty.count() == 0, "{target:?}: some sectors were not written");
         ensure!(last[16 * MIB..] == after[16 * MIB..], "{target:?}: later blocks changed");
+        load(lab, target, &format!("--rw write {zeros} --bs 64k --offset 12m --size 2m"))?;
+        let zeroed = lab.content(target)?;
+        ensure!(zeroed[12 * MIB..14 * MIB].iter().all(|byte| *byte == 0), "{target:?}: not all are zeros");
+        ensure!(zeroed[..12 * MIB] == last[..12 * MIB], "{target:?}: earlier blocks are zeros");
+        ensure!(zeroed[14 * MIB..] == last[14 * MIB..], "{target:?}: later blocks are zeros");
     }
     Ok(())
 }
@@ -177,6 +201,8 @@ fn other_devices(lab: &mut Lab) -> anyhow::Result<()> {
     let output = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
     ensure!(output.contains("requires an NVMe namespace"), "{output}");
     let namespace = guest.device(NVME_512)?;
+    let output = guest.fails(2, &format!("load {namespace} --rw randread --ioengine sg"))?;
+    ensure!(output.contains("a whole SCSI or SATA disk"), "{output}");
     let generic = namespace.replace("/dev/nvme", "/dev/ng");
     let output = guest.fails(4, &format!("load {generic} --rw randread"))?;
     ensure!(output.contains(&format!("name its block device, {namespace}")), "{output}");
