@@ -260,7 +260,9 @@ impl Commands {
             return Some("atomic trims; only writes are atomic".into());
         }
         if self.shared_blocks && !(self.atomic && regime.verify) {
-            return Some("blocks that other workloads may overwrite, without atomic writes that are verified".into());
+            return Some(
+                "blocks that other workloads may overwrite, without atomic writes that are verified".into(),
+            );
         }
         if trims && !self.priority_shares.is_empty() {
             return Some("trims with priorities; only reads and writes have any".into());

@@ -139,7 +139,8 @@ impl Checks {
             if write > 0 {
                 let expected = Stamp { offset_bytes, run, write, length_bytes: block_bytes };
                 self.report.checked += 1;
-                let is_of_another = || self.shared_blocks && stamp::is_of_another(block, &expected, first_run);
+                let is_of_another =
+                    || self.shared_blocks && stamp::is_of_another(block, &expected, first_run);
                 if let Some(wrong) = stamp::judge(block, &expected).filter(|_| !is_of_another()) {
                     self.report.note(offset_bytes, block_bytes, wrong);
                 }
