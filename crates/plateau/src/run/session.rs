@@ -149,7 +149,9 @@ impl<'a> Session<'a> {
                 }
                 // Errors are ignored: the journal itself may have failed, and the first failure must be
                 // reported.
-                drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
+                // The event itself says that the run was interrupted.
+                let reason = if let Stop::Interrupted(why) = &stop { why.clone() } else { stop.to_string() };
+                drop(self.journal.append(Event::Interrupted { reason }));
                 Err(self.failure_of(&stop))
             }
         }

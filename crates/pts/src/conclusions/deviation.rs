@@ -3,7 +3,7 @@
 use std::fmt;
 
 use record::InjectedFault;
-use stdx::units::{block_size, span};
+use stdx::units::{block_size, count_of, span};
 
 /// A deviation of a run or a test from its profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,7 +219,8 @@ impl fmt::Display for Deviation {
             }
             Self::File { file_system: None } => f.write_str("the target is a regular file, not a device"),
             Self::Array { drives } => {
-                write!(f, "the target is an array of {drives} drives, not a device under test of the PTS")
+                let drives = count_of(*drives as u64, "drive");
+                write!(f, "the target is an array of {drives}, not a device under test of the PTS")
             }
             Self::Scale { divisor } => {
                 write!(f, "scale 1/{divisor}: capacity and cell time divided by {divisor}")
