@@ -115,7 +115,7 @@ fn print_and_letters(grid: &Columns3d, width: f64, height: f64) -> (fn(f64) -> S
     let letters = |print: fn(f64) -> String| {
         let values = grid.heights.iter().flatten().flatten();
         let widest = values.map(|value| text_width(&print(*value), 1.0)).fold(1.0, f64::max);
-        LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
+        LETTERS.min((width - 10.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
     };
     let whole = letters(printed);
     if whole < SMALL_LETTERS { (abbreviated, letters(abbreviated)) } else { (printed, whole) }

@@ -203,7 +203,8 @@ impl Fonts {
 
     /// Fits `text` on one line: reduces the font size to no less than 70 %, then truncates with an ellipsis.
     pub fn fitted(&self, text: &str, style: Style, width: f64) -> (String, Style) {
-        let text = self.printable(text, style);
+        // As in `wrap`, readers who search or copy the text expect a plain space.
+        let text = self.printable(text, style).replace('\u{a0}', " ");
         let natural = self.width(&text, style);
         if natural <= width {
             return (text, style);

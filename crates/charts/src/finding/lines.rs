@@ -182,13 +182,13 @@ fn tail(lines: &Lines) -> Option<String> {
     let (series, end) = ends.reduce(|worst, other| if other.1.1 > worst.1.1 { other } else { worst })?;
     let start = *known(series).first()?;
     Some(format!(
-        "{}: one I/O out of {} takes longer than {} ms{}, one out of {} longer than {} ms",
+        "{}: one I/O out of {} takes longer than {} ms, one out of {} longer than {} ms{}",
         series.name,
+        amount(start.0),
+        amount(start.1),
         amount(end.0),
         amount(end.1),
-        change(start.1, end.1),
-        amount(start.0),
-        amount(start.1)
+        change(start.1, end.1)
     ))
 }
 

@@ -110,18 +110,18 @@ fn verdict_of(document: &Document, outcome: &Outcome) -> Headline {
 fn test_row(document: &Document, outcome: &Outcome) -> TestRow {
     let header = &outcome.header;
     let text = |text: &str| or_na(Some(text));
-    let demand = match (header.threads, header.queue_depth) {
-        (None, None) => pts::ABSENT.to_owned(),
-        (threads, depth) => format!("{} / {}", number(threads), number(depth)),
+    let both = |first: &str, second: &str| match [first, second] {
+        [pts::ABSENT, pts::ABSENT] => pts::ABSENT.to_owned(),
+        _ => format!("{} / {}", text(first), text(second)),
     };
     TestRow {
         title: outcome.title.clone(),
         headline: verdict_of(document, outcome),
         settings: [
             text(&header.purge),
-            format!("{} / {}", text(&header.pc_ar), text(&header.test_ar)),
-            format!("{} / {}", text(&header.ar_amount), text(&header.ar_segments)),
-            demand,
+            both(&header.pc_ar, &header.test_ar),
+            both(&header.ar_amount, &header.ar_segments),
+            both(&number(header.threads), &number(header.queue_depth)),
             text(&header.rounds),
         ],
     }
@@ -180,8 +180,8 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let by_rank = (0..most).flat_map(|rank| {
         outcomes.iter().enumerate().filter_map(move |(test, outcome)| {
             let last = outcome.key_figures.len().checked_sub(1 + rank)?;
-            // A test with marks on its curve is a time series: its end matters more than its beginning.
-            let index = if outcome.marks.is_empty() { rank } else { last };
+            // WSAT and tests with marks on their curves are time series: the end matters more than the beginning.
+            let index = if outcome.marks.is_empty() && outcome.test != "wsat" { rank } else { last };
             Some((test, index, outcome, &outcome.key_figures[index]))
         })
     });

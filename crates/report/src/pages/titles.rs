@@ -26,10 +26,14 @@ pub(crate) fn specification_short(document: &Document) -> &'static str {
 
 /// Returns the heading above the clauses: the specification without its revision, such as `PTS-E`.
 pub(crate) fn series(document: &Document) -> &'static str {
-    match document.run.origin {
-        Some(_) => "PTS",
-        None => document.profile.revision.split(' ').next().unwrap_or_default(),
-    }
+    let revision = if document.run.origin.is_some() { "PTS" } else { document.profile.revision };
+    revision.split(' ').next().unwrap_or_default()
+}
+
+/// Returns the revision of the specification, for the top of every page.
+pub(crate) fn revision(document: &Document) -> String {
+    let label = if document.run.origin.is_some() { "" } else { "Rev. " };
+    format!("{label}{}", document.profile.revision)
 }
 
 /// Title of the page about all tests, in contents and bookmarks.
@@ -37,10 +41,7 @@ pub(crate) const ALL_TESTS: &str = "All tests";
 
 /// Returns the test, with its clause if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
-    match outcome.clause {
-        None => outcome.title.clone(),
-        Some(clause) => format!("{clause} {}", outcome.title),
-    }
+    outcome.clause.map_or_else(|| outcome.title.clone(), |clause| format!("{clause} {}", outcome.title))
 }
 
 /// Returns the title of the first page.
@@ -52,12 +53,12 @@ pub(crate) fn summary_kind(document: &Document) -> &'static str {
 /// not part of the title of a test that the specification does not contain.
 pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
     let (class, title) = (document.profile.class, &outcome.title);
-    let requirement = outcome.header.requirement;
+    // Titles on two lines are not parted within these words.
+    let requirement = outcome.header.requirement.replace(' ', "\u{a0}");
     let is_listed = document.run.origin.is_some() || outcome.clause.is_some();
-    if !is_listed || title.split(' ').any(|word| word == class) {
-        return format!("{title} ({requirement}) - {kind}");
-    }
-    format!("{class} {title} ({requirement}) - {kind}")
+    let is_classed = is_listed && title.split(' ').all(|word| word != class);
+    let class = if is_classed { format!("{class} ") } else { String::new() };
+    format!("{class}{title} ({requirement}) - {kind}")
 }
 
 /// Returns the title of the whole document.

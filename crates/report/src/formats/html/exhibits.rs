@@ -170,12 +170,12 @@ fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
     let style = if document.profile.edition == Edition::V1_0 { "pts" } else { "pts four" };
     format!(
         "<header class=\"{style}\"><div class=\"dates\">{}</div>\n<div class=\"title\">{}</div>\n\
-         <div class=\"bar\"><span>{}</span><span>Rev. {}</span><span>{}</span></div>\n\
+         <div class=\"bar\"><span>{}</span><span>{}</span><span>{}</span></div>\n\
          <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n{}</header>\n",
         header.dates.iter().map(labelled).collect::<String>(),
         escape(&header.title),
         titles::specification(document),
-        document.profile.revision,
+        titles::revision(document),
         header.page,
         header.device.iter().map(labelled).collect::<String>(),
         folded(&format!(

@@ -73,12 +73,12 @@ pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
 pub(super) fn summary_top(document: &Document, number: PageNumber, kind: &str) -> String {
     format!(
         "<header class=\"strip\"><div class=\"bar\"><span>{}</span>\
-         <span>Rev. {}</span><span>Page {} of {}</span></div>\n\
+         <span>{}</span><span>Page {} of {}</span></div>\n\
          <div class=\"dut\"><div><small>Device Under Test (DUT)</small><b>{}</b></div>\
          <h1>{}</h1><div><small>Vendor</small><b>{}</b></div>\
          <div><small>Tested by</small><b>{}</b></div>{}</div></header>\n",
         titles::specification_short(document),
-        document.profile.revision,
+        titles::revision(document),
         number.current,
         number.total,
         escape(model(document)),

@@ -98,8 +98,8 @@ fn header(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outcome, index: 
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
         sheet.text((SIDE, y + 32.0), ROOM, &header.title, ink(16.0).bold(), Align::Middle);
     });
-    let revision = format!("Rev. {}", document.profile.revision);
-    let after = bar(sheet, y + 39.0, [titles::specification(document), &revision, &header.page]);
+    let name = titles::specification(document);
+    let after = bar(sheet, y + 39.0, [name, &titles::revision(document), &header.page]);
     let width = ROOM / 4.0;
     sheet.text((SIDE + 10.0, after + 14.0), width, "Device Under Test (DUT)", style, Align::Left);
     for (index, (label, value)) in header.device.iter().enumerate() {

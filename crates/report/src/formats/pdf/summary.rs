@@ -118,10 +118,9 @@ pub(super) fn bar(sheet: &mut Sheet<'_>, y: f64, text: [&str; 3]) -> f64 {
 }
 
 fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, kind: &str) -> f64 {
-    let revision = format!("Rev. {}", document.profile.revision);
     let page = format!("Page {} of {}", number.current, number.total);
     let name = titles::specification_short(document);
-    let y = bar(sheet, y, [name, &revision, &page]);
+    let y = bar(sheet, y, [name, &titles::revision(document), &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
     let side = ROOM * 0.23 - 10.0;
     // The vendor and the tester together are as wide as the device at the opposite end.
