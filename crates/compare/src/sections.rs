@@ -39,11 +39,16 @@ impl Row<'_> {
     }
 }
 
-/// Returns the labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED
-/// sas-slc-2011 v2 1/512 seed 1`.
+/// Returns the labels of all runs that are not Plateau measurements of a drive, as [`labels_of`] does.
 pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
+    labels_of(runs, 0..runs.len())
+}
+
+/// Returns the labels of those of the `shown` runs that are not Plateau measurements of a drive, without duplicates:
+/// `A, C SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+pub(crate) fn labels_of(runs: &[Candidate], shown: impl Iterator<Item = usize>) -> Vec<String> {
     let mut all: Vec<(Vec<usize>, String)> = Vec::new();
-    for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
+    for (i, label) in shown.filter_map(|i| Some((i, runs[i].document.label()?))) {
         match all.iter_mut().find(|(_, known)| *known == label) {
             Some((runs, _)) => runs.push(i),
             None => all.push((vec![i], label)),
@@ -104,7 +109,7 @@ fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String
         let count = host_limited_chart(outcome, page)?;
         Some(format!("{}: HOST-LIMITED: {count} of this test.", letter(*i)))
     });
-    let labels = labels(runs);
+    let labels = labels_of(runs, shown.iter().map(|(i, _)| *i));
     legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
 }
 

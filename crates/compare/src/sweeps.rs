@@ -7,7 +7,7 @@ use pts::{DemandSweep, Outcome, ReadingHint, SweepPoint};
 
 use crate::candidate::Candidate;
 use crate::overlays::{Overlay, named};
-use crate::sections::labels;
+use crate::sections::labels_of;
 use report::parts::has_host_limited;
 
 /// One workload of a test that several runs swept.
@@ -60,7 +60,7 @@ fn section(runs: &[Candidate], outcome: &Outcome, sweep: &DemandSweep, swept: &[
     };
     let axis = |label: &str, scale| Axis { label: label.into(), scale };
     let table = table(sweep, swept);
-    let labels = labels(runs);
+    let labels = labels_of(runs, swept.iter().map(|(run, _, _)| *run));
     let notes = has_host_limited(&table).then(legend).into_iter();
     SweepSection {
         title: format!("Comparing {} - {} by outstanding I/Os", outcome.title, sweep.workload),

@@ -14,6 +14,8 @@ const IN_COLUMNS: usize = 2;
 const NAME_CHARACTERS: usize = 24;
 const BESIDE_NAME: usize = 9;
 
+const INTERVAL_LEGEND: &str = "In parentheses: 95 % confidence interval from the rounds of the measurement windows, by \
+                               Welch's method for the logarithm of the ratio of the two means.";
 /// Follows a difference that rests on a figure which is not a valid result.
 const NOT_VALID: &str = " !";
 const NOT_VALID_LEGEND: &str = "!: not a valid result, because a test is not steady or not complete\n";
@@ -24,9 +26,13 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     for (index, run) in comparison.runs.iter().enumerate() {
         let role = if index == 0 { "  (baseline)" } else { "" };
-        let marks = run.marks();
-        let marks = if marks.is_empty() { String::new() } else { format!("  {}", marks.join(", ")) };
-        out.push_str(&format!("{:<2} {}  {}{role}{marks}\n", letter(index), run.name, run.document.run.id));
+        let run_line = format!("{:<2} {}  {}{role}", letter(index), run.name, run.document.run.id);
+        let marks = run.marks().join(", ");
+        let is_long = run_line.chars().count() + 2 + marks.chars().count() > WIDTH;
+        let between = if is_long { "\n   " } else { "  " };
+        out.push_str(&format!("{run_line}{between}{marks}"));
+        out.truncate(out.trim_end().len());
+        out.push('\n');
     }
     out.push('\n');
     let shown: Vec<&Line> = comparison.lines.iter().filter(|line| all || line.selected).collect();
@@ -38,14 +44,11 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     }
     let differences = || shown.iter().flat_map(|line| line.differences.iter().flatten());
     if differences().any(|difference| difference.interval_percent.is_some()) {
-        out.push_str(
-            "In parentheses: 95 % confidence interval from the rounds of the measurement windows,\n",
-        );
-        out.push_str("by Welch's method for the logarithm of the ratio of the two means.\n");
+        out.push_str(&format!("{}\n", wrapped(INTERVAL_LEGEND, 0)));
     }
     let is_doubtful = |line: &&&Line| (1..comparison.runs.len()).any(|run| comparison.is_doubtful(line, run));
     out.extend(shown.iter().find(is_doubtful).map(|_| NOT_VALID_LEGEND));
-    out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
+    out.extend(marks(shown.into_iter()).map(|text| wrapped(&text, 0) + "\n"));
     out.push_str(&statistics::text(comparison, all));
     if !comparison.warnings.is_empty() {
         out.push_str("\nBefore you compare:\n");

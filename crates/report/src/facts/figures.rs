@@ -202,9 +202,8 @@ pub(crate) fn measured_in_window<'a>(
 
 /// Returns whether all segments have the same TC and QD, in which case workload names omit them.
 pub(crate) fn have_one_depth(measured: &[&Segment]) -> bool {
-    let depths: Vec<(u16, u16)> =
-        measured.iter().map(|s| (s.workload.threads, s.workload.queue_depth)).collect();
-    depths.windows(2).all(|pair| pair[0] == pair[1])
+    let depth = |segment: &Segment| (segment.workload.threads, segment.workload.queue_depth);
+    measured.windows(2).all(|pair| depth(pair[0]) == depth(pair[1]))
 }
 
 /// Returns the figures of the workloads in the result rounds, in the unit of the test.
@@ -302,7 +301,6 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
-                    // Other tools do not report host limits.
                     host_limited: reading.host_limited,
                     uncertainty: None,
                     better: better(measure.unit),

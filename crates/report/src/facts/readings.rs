@@ -12,7 +12,9 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     if test.readings.iter().any(|reading| in_results(reading).is_some()) {
         return test.readings.iter().filter(|reading| in_results(reading) == Some(true)).collect();
     }
-    let (first, last) = test.window.unwrap_or((1, u32::MAX));
+    // The mean of a curve over time is meaningful only over a window.
+    let is_curve = || pts::Test::named(&test.test).is_some_and(|test| test.timeline);
+    let (first, last) = test.window.unwrap_or_else(|| (1, if is_curve() { 0 } else { u32::MAX }));
     let counts = |r: &&Reading| match r.in_window {
         Some(counts) => counts && r.round.is_some(),
         None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
@@ -79,4 +81,25 @@ pub(crate) fn workload_name(reading: &Reading) -> String {
     }
     let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
     format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_over_time_counts_only_over_a_window() {
+        let round = |round| Reading { round: Some(round), ..Reading::of(Access::Random, 0, 4096) };
+        let counted = |test: &str, window| {
+            let test = ImportedTest {
+                test: test.into(),
+                window,
+                readings: (1..=9).map(round).collect(),
+                ..ImportedTest::default()
+            };
+            counted_readings(&test).len()
+        };
+        assert_eq!([counted("wsat", None), counted("wsat", Some((5, 9)))], [0, 5]);
+        assert_eq!([counted("iops", None), counted("areas-iops", None)], [9, 9]);
+    }
 }
