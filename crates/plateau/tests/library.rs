@@ -186,7 +186,7 @@ fn a_run_in_progress_is_shown_with_its_phase_and_cannot_be_removed() {
     assert!(listed.contains("running for ") && listed.contains("; iops: round "), "{listed}");
     let shown = bench.ok(&["show", "latest"]);
     assert!(shown.contains("\nstate     running for ") && shown.contains("none yet: "), "{shown}");
-    assert!(!shown.contains("interrupted here"), "{shown}");
+    assert!(!shown.contains("was interrupted"), "{shown}");
     assert_eq!(bench.json(&["show", "latest"])["state"], "running");
     assert!(bench.fails(6, &["rm", "--yes", "latest"]).contains("is in progress"));
     child.kill().and_then(|()| child.wait()).expect("killed");

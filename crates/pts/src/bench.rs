@@ -45,7 +45,7 @@ pub trait Bench {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The journal contains no more results.
-    #[error("the run was interrupted here")]
+    #[error("the run was interrupted")]
     EndOfJournal,
     /// Stopped on request.
     #[error("interrupted: {0}")]
