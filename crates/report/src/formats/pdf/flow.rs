@@ -163,15 +163,14 @@ fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(fonts, block, room)).collect();
     let mut heights: Vec<f64> = pieces.iter().map(|piece| height(fonts, piece, false)).collect();
     let leads = leads(&pieces);
-    // Text between a heading and a picture leaves the heading if all of them do not fit on an empty page.
+    // Text between a heading and a picture stays with the heading only, if all of them do not fit on an empty page.
     let alone: Vec<bool> = (0..).zip(&leads).map(|(i, lead)| *lead && !is_text(&pieces, i)).collect();
-    let group_of = |leads: &[bool], index: usize| {
-        index..index + leads[index..].iter().take_while(|leads| **leads).count()
-    };
+    let group_of = |leads: &[bool], i: usize| i..i + leads[i..].iter().take_while(|leads| **leads).count();
     let sizes = heights.clone();
     let group = |index: usize| {
         let whole = group_of(&leads, index);
-        let fits = sizes[whole.start..(whole.end + 1).min(sizes.len())].iter().sum::<f64>() <= room;
+        let first = (0..=index).rev().find(|first| alone[*first] || !leads[*first]).unwrap_or(index);
+        let fits = sizes[first..(whole.end + 1).min(sizes.len())].iter().sum::<f64>() <= room;
         if fits { whole } else { group_of(&alone, index) }
     };
     let mut starts = vec![0];
@@ -435,5 +434,22 @@ mod tests {
             let gap = height(&fonts, piece, false) - drawn;
             assert_eq!(gap > 1.0, index + 1 == pieces.len(), "slice {index}: {gap}");
         }
+    }
+
+    #[test]
+    fn no_heading_is_alone_at_the_foot_of_a_page() {
+        const ROOM: f64 = 600.0;
+        let fonts = Fonts::load().unwrap();
+        let line = height(&fonts, &Piece::Text("A note.".into()), false);
+        let note = || Block::Text("A note.".into());
+        let heading = || Block::Heading("IOPS".into());
+        // Fits on a page with the note above and the note below, but not with the first heading.
+        let height = ROOM - 1.5 * HEADING - 2.0 * line;
+        let picture = Block::Picture { name: "IOPS".into(), svg: String::new(), height };
+        let above = std::iter::repeat_with(note).take(((ROOM - 100.0) / line) as usize);
+        let blocks = above.chain([heading(), note(), heading(), picture, note()]).collect();
+        let pages = laid_out(&fonts, blocks, ROOM);
+        assert!(matches!(pages[0].as_slice(), [.., Piece::Heading(_), Piece::Text(_)]));
+        assert!(matches!(pages[1].as_slice(), [Piece::Heading(_), Piece::Picture { .. }, Piece::Text(_)]));
     }
 }
