@@ -342,6 +342,11 @@ fn a_test_that_stopped_before_its_first_result_has_a_sentence_instead_of_empty_p
     loaded.entries.truncate(one_round.unwrap());
     let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
     assert!(html.contains("class=\"plot-title\"") && !html.contains("There are no result pages"));
+    assert!(html.contains("health over the whole test"));
+    let begun = cut.loaded.entries.iter().position(|e| matches!(e.event, Event::TestStarted { .. }));
+    loaded.entries.truncate(begun.unwrap() + 1);
+    let html = fixture::html(&report::fold(&cut.run.file, &loaded).unwrap());
+    assert!(!html.contains("health over the whole test"), "empty axes");
 }
 
 #[test]

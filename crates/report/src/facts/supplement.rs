@@ -68,7 +68,7 @@ pub(crate) fn timelines<'a>(run: &RunFile, entries: &'a [Entry]) -> TimeLines<'a
     TimeLines { scaled, all }
 }
 
-/// Collects the data of every started test.
+/// Collects the data of every test that did I/O; for others, there are only empty axes.
 pub(crate) fn supplements(judged: JudgedRun<'_>, timelines: TimeLines<'_>) -> Vec<Supplement> {
     let answers = answers(judged.entries);
     let scale_divisor = judged.run.scale_divisor();
@@ -89,7 +89,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>, timelines: TimeLines<'_>) -> Ve
             workloads: percentiles::workloads(judged.outcomes, &measured),
         }
     };
-    judged.outcomes.iter().map(of).collect()
+    judged.outcomes.iter().map(of).filter(|test| test.timeline.to_minutes > 0.0).collect()
 }
 
 /// Returns the timeline of a test, and the names of the quantities that neither drive nor host reported.
