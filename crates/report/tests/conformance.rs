@@ -177,6 +177,7 @@ fn writes_between_the_steps_of_a_demand_variation_are_not_preconditioning() {
 fn a_version_that_is_not_fully_sourced_says_what_is_missing() {
     let statement = |profile| fixture::html(&document(&Scenario { profile, ..Scenario::default() }).0);
     assert!(statement("pts-c-1.1").contains("No source was found for its clause numbers, "));
+    assert!(statement("pts-c-1.1").contains(" and the state of the write cache; here, Plateau follows"));
     assert!(statement("pts-c-1.2").contains("No source was found for any difference from PTS-C 1.1"));
     assert!(!statement("pts-c-1.0").contains("No source was found"));
 }

@@ -23,8 +23,9 @@ pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Ve
 pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
-        all => {
-            format!(" No source was found for {}; here, Plateau follows an earlier version.", all.join(", "))
+        [rest @ .., last] => {
+            let rest = if rest.is_empty() { String::new() } else { rest.join(", ") + " and " };
+            format!(" No source was found for {rest}{last}; here, Plateau follows an earlier version.")
         }
     };
     format!(
@@ -58,8 +59,7 @@ pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
 /// Returns a test's pages that the specification does not contain.
 pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {
-    let outcome = document.outcomes.iter().find(|outcome| outcome.test == test.test);
-    outcome.map_or(&[], |outcome| &outcome.beyond)
+    document.outcomes.iter().find(|outcome| outcome.test == test.test).map_or(&[], |found| &found.beyond)
 }
 
 /// Returns the name of a test's timeline.
