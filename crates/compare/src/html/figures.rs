@@ -2,7 +2,7 @@
 
 use charts::markup::escape;
 
-use super::parts::{difference_cell, labels, marks, remark, run_class, value_cell};
+use super::parts::{difference_cell, labels, marks, remark, run_class, scroller, value_cell};
 use crate::comparison::{Comparison, Line};
 use crate::overlays::named;
 use crate::sections;
@@ -95,7 +95,8 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
         )
     };
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n{}",
+        "{}<table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n{}",
+        scroller(group.title),
         runs.into_iter().map(row).collect::<String>(),
         others.as_deref().map(remark).unwrap_or_default()
     )
@@ -129,8 +130,8 @@ fn matrix_of(comparison: &Comparison, lines: &[&Line]) -> String {
         )
     };
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n\
-         <tbody>{}</tbody></table></div>\n",
+        "{}<table class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        scroller("Differences from the baseline"),
         (0..comparison.runs.len()).map(row).collect::<String>()
     )
 }
@@ -159,8 +160,9 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
             ));
         }
         out.push_str(&format!(
-            "<div class=\"wide\" tabindex=\"0\"><table class=\"cards\"><caption><span>{} ({})</span></caption><thead><tr><th>Group</th>{head}<th>vs. \
+            "{}<table class=\"cards\"><caption><span>{} ({})</span></caption><thead><tr><th>Group</th>{head}<th>vs. \
              first</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
+            scroller(&line.name),
             escape(&line.name),
             line.unit
         ));
@@ -212,8 +214,9 @@ pub(super) fn every(comparison: &Comparison) -> String {
     };
     let legend = crate::wording::marks(lines());
     format!(
-        "<section><h2>Every figure</h2>\n<div class=\"wide\" tabindex=\"0\"><table class=\"every {}\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
+        "<section><h2>Every figure</h2>\n{}<table class=\"every {}\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
          <tbody>{}</tbody></table></div>\n{}{}</section>\n",
+        scroller("Every figure"),
         crowd(comparison.runs.len()),
         lines().map(row).collect::<String>(),
         legend.iter().map(|text| remark(text)).collect::<String>(),

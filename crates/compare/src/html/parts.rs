@@ -83,6 +83,12 @@ pub(super) fn difference_cell(
     )
 }
 
+/// Opens the element in which a wide table scrolls, so that the page does not. The element can be focused, so that the
+/// arrow keys scroll it, and has a name for assistive programs.
+pub(super) fn scroller(name: &str) -> String {
+    format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">", escape(name))
+}
+
 pub(super) fn list(facts: &Facts) -> String {
     let row = |(label, value): &(String, String)| {
         format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>\n", escape(label), escape(value))
@@ -101,7 +107,8 @@ pub(super) fn table(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table><caption><span>{}, {}</span></caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        "{}<table><caption><span>{}, {}</span></caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        scroller(&table.heading),
         escape(&table.heading),
         escape(&table.column_heading),
         escape(&table.row_heading),
