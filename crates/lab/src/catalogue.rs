@@ -100,7 +100,7 @@ impl Catalogue {
         }
     }
 
-    /// Returns the catalogue of a server, which saves rows for the next server.
+    /// Returns a catalogue that begins with the rows that an earlier one has saved, and saves them for the next one.
     pub fn saving(library: Library, saved: SavedRows) -> Self {
         Self { saved: Some(saved), ..Self::of(library) }
     }

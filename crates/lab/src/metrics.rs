@@ -4,13 +4,15 @@
 //! The number of label values is bounded: only `plateau_run_info` has a run's identity, path and tests as labels.
 //! `docs/guide/monitoring.md` describes every family.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use pts::Standing;
 use record::{Library, Live as Present, LivePhase, LiveSecond, gap_ns};
 use stdx::Number;
 
 use crate::app::{Answer, App, Call};
-use crate::catalogue::{Catalogue, Listing, Row, State};
+use crate::catalogue::{Catalogue, Listing, Row, SavedRows, State};
 use crate::embedding::Metric;
 use crate::live::Live;
 use crate::snapshot::Snapshots;
@@ -76,12 +78,13 @@ fn starts(app: &App) -> Family {
 }
 
 /// Returns the current metrics of a library in Prometheus's own text format, without the metrics that only a
-/// server has.
+/// server has. Only runs that have changed since this `build` saved the rows in the `folder` of a server are read.
 ///
 /// # Errors
 /// Returns a description of the problem if the library cannot be listed.
-pub fn metrics_of(library: Library) -> Result<String, String> {
-    let families = families(&Catalogue::of(library), &Snapshots::default())?;
+pub fn metrics_of(library: Library, folder: &Path, build: String) -> Result<String, String> {
+    let catalogue = Catalogue::saving(library, SavedRows::new(folder, build));
+    let families = families(&catalogue, &Snapshots::default())?;
     Ok(text_of(&families))
 }
 

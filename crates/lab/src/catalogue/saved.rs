@@ -1,5 +1,5 @@
-//! The rows of a library in a file of the server, so that a server that is started again does not have to read every
-//! journal.
+//! The rows of a library in a file of the server, so that neither a server that is started again nor each call of
+//! `plateau metrics` has to read every journal.
 //!
 //! A row is used again only by the same build, and only if neither the run file nor the journal has changed since.
 //! The file contains only what can be read from the runs, so it may be incomplete or missing.

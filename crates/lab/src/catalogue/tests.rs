@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::{Catalogue, Row, SavedRows, State};
 use crate::followed::example;
+use crate::metrics_of;
 
 /// Returns a descriptor from which the times that a file is read can be read.
 fn reads_of(file: &Path) -> OwnedFd {
@@ -123,6 +124,25 @@ fn the_next_server_reads_only_the_runs_that_changed() {
     std::fs::write(state.path().join("rows"), "{").expect("damage");
     assert_eq!(listed(&server("2")), row);
     assert!(was_read(&reads));
+}
+
+#[test]
+fn metrics_are_made_from_the_saved_rows() {
+    let (dir, state) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, journal) = example(dir.path());
+    drop(journal);
+    let saved = SavedRows::new(state.path(), "1".into()).at_once();
+    let catalogue = Catalogue::saving(Library::at(dir.path()), saved);
+    // A child that another test is just starting may hold a copy of the lock for a moment.
+    while catalogue.rows().expect("readable")[0].state != State::Known(Standing::Incomplete) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let reads = reads_of(&run.journal_path());
+    for (build, is_current) in [("1", true), ("2", false)] {
+        let text = metrics_of(Library::at(dir.path()), state.path(), build.into()).expect("readable");
+        assert!(text.contains("plateau_runs{state=\"incomplete\"} 1\n"), "{text}");
+        assert_eq!(was_read(&reads), !is_current, "{build}");
+    }
 }
 
 #[test]
