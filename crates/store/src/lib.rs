@@ -41,7 +41,7 @@ pub use fold::{Rows, fold, run_key};
 pub use index::{InProgress, Index, Seen};
 pub use library_id::LIBRARY_ID;
 pub use listing::ListedRun;
-pub use packed::PackedRun;
+pub use packed::{PackedRun, Shown};
 pub use postgres::{Address, Postgres};
 pub use sqlite::{INDEX, Sqlite};
 pub use summary::{Place, Updated};

@@ -87,6 +87,39 @@ impl PackedRun {
     pub fn created(&self) -> Timestamp {
         self.created
     }
+
+    /// Returns what a list shows, without copying it and without separating the other parts.
+    ///
+    /// # Panics
+    /// Never: the text was checked.
+    #[must_use]
+    pub fn shown(&self) -> Shown<'_> {
+        if let Some(run) = self.run.get() {
+            return Shown {
+                tests: run.tests.iter().map(String::as_str).collect(),
+                profile: &run.profile,
+                target: &run.target,
+                name: run.name.as_deref(),
+                tags: run.tags.iter().map(String::as_str).collect(),
+            };
+        }
+        shown(&self.text[self.id_bytes..]).expect("the text was checked")
+    }
+}
+
+/// What a list shows about a run, except for its id, start and state.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shown<'a> {
+    /// Names of the tests.
+    pub tests: Vec<&'a str>,
+    /// Profile.
+    pub profile: &'a str,
+    /// Description of the target.
+    pub target: &'a str,
+    /// Name given by the operator.
+    pub name: Option<&'a str>,
+    /// Tags given by the operator.
+    pub tags: Vec<&'a str>,
 }
 
 impl From<ListedRun> for PackedRun {
@@ -134,6 +167,21 @@ fn checked(text: &str) -> Option<(Standing, Timestamp)> {
     rest.0.is_empty().then_some(begin)
 }
 
+/// Returns the parts that a list shows; None if `text` is not that of a run.
+fn shown(text: &str) -> Option<Shown<'_>> {
+    let mut rest = Rest(text);
+    // The state and the start.
+    rest.text()?;
+    rest.text()?;
+    Some(Shown {
+        tests: rest.parts()?,
+        profile: rest.text()?,
+        target: rest.text()?,
+        name: rest.parts()?.pop(),
+        tags: rest.parts()?,
+    })
+}
+
 /// Returns the run with this id; None if `text` is not that of a run.
 fn unpacked(id: &str, text: &str) -> Option<ListedRun> {
     let mut rest = Rest(text);
@@ -164,27 +212,40 @@ impl<'a> Rest<'a> {
         Some((standing, Timestamp::from_nanosecond(self.text()?.parse().ok()?).ok()?))
     }
 
-    fn number(&mut self, end: char) -> Option<usize> {
-        let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, rest) = self.0.split_at(digits);
-        self.0 = rest.strip_prefix(end)?;
-        number.parse().ok()
+    /// Reads a number and the ASCII character after it.
+    fn number(&mut self, end: u8) -> Option<usize> {
+        let text = self.0;
+        let mut number = 0_usize;
+        for (place, byte) in text.bytes().enumerate() {
+            if byte == end && place > 0 {
+                self.0 = &text[place + 1..];
+                return Some(number);
+            }
+            let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
+            number = number.checked_mul(10)?.checked_add(digit.into())?;
+        }
+        None
     }
 
     fn text(&mut self) -> Option<&'a str> {
-        let length = self.number(':')?;
+        let length = self.number(b':')?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(text)
     }
 
+    fn parts(&mut self) -> Option<Vec<&'a str>> {
+        let count = self.number(b';')?;
+        (0..count).map(|_| self.text()).collect()
+    }
+
     fn texts(&mut self) -> Option<Vec<String>> {
-        let count = self.number(';')?;
+        let count = self.number(b';')?;
         (0..count).map(|_| self.text().map(str::to_owned)).collect()
     }
 
     fn skip_texts(&mut self) -> Option<()> {
-        let count = self.number(';')?;
+        let count = self.number(b';')?;
         (0..count).try_for_each(|_| self.text().map(drop))
     }
 }
@@ -220,7 +281,10 @@ mod tests {
                 let text = packed(&run, standing);
                 let (read, its) = PackedRun::of("a", &text).expect("the text of a run");
                 prop_assert_eq!((read.id(), read.created(), its), ("a", run.created, standing));
+                let whole = PackedRun::from(run.clone());
+                prop_assert_eq!(read.shown(), whole.shown());
                 prop_assert_eq!(&*read, &run);
+                prop_assert_eq!(read.shown(), whole.shown());
                 prop_assert_eq!(read, PackedRun::from(run.clone()));
             }
         }

@@ -35,14 +35,13 @@ impl Index {
         let candidates = sources::candidates(&self.runs)?;
         let compared = self.files_compared(&candidates)?;
         let stale = stale(&candidates, &compared);
-        let mut updated = Updated::default();
+        // Counting the rows of ten thousand runs would take longer than reading a new one.
+        let runs = compared.rows.iter().flatten().count() + compared.gone.len();
+        let mut updated = Updated { runs, ..Updated::default() };
         self.read_and_write(&stale, in_progress, &compared.annotations, &mut updated)?;
         updated.unreadable.sort();
         updated.removed = self.erase_missing(&missing(&candidates, &compared))?;
-        updated.runs = match stale.is_empty() && updated.removed == 0 {
-            true => compared.rows.iter().flatten().count() + compared.gone.len(),
-            false => self.count_runs()?,
-        };
+        updated.runs = updated.runs.saturating_sub(updated.removed);
         Ok(updated)
     }
 
@@ -80,7 +79,7 @@ impl Index {
     /// Reads runs on all processors and replaces their rows.
     fn read_and_write(
         &mut self,
-        stale: &[(&str, Source)],
+        stale: &[Stale<'_>],
         in_progress: InProgress,
         annotations: &Annotations,
         updated: &mut Updated,
@@ -88,8 +87,8 @@ impl Index {
         let (runs, library) = (&self.runs.clone(), &*self.library.clone());
         let next = &AtomicUsize::new(0);
         let read_next = move || {
-            let (folder, source) = *stale.get(next.fetch_add(1, Ordering::Relaxed))?;
-            Some(Read { folder, source, rows: read_run(runs, library, folder, in_progress, annotations) })
+            let of = *stale.get(next.fetch_add(1, Ordering::Relaxed))?;
+            Some(Read { of, rows: read_run(runs, library, of.folder, in_progress, annotations) })
         };
         let threads = stdx::parallel::processors().min(stale.len());
         if threads < 2 {
@@ -133,11 +132,18 @@ impl Index {
     /// Replaces the rows of runs in one transaction.
     fn write(&mut self, batch: Vec<Read<'_>>, updated: &mut Updated) -> Result<(), StoreError> {
         let (mut complete, mut unreadable) = (Vec::new(), Vec::new());
-        for Read { folder, source, rows } in batch {
+        let (mut added, mut lost) = (0, 0);
+        for Read { of: Stale { folder, source, has_rows }, rows } in batch {
             match rows {
-                Ok(Some(read)) => complete.push((folder, source, read)),
+                Ok(Some(read)) => {
+                    added += usize::from(!has_rows);
+                    complete.push((folder, source, read));
+                }
                 Ok(None) => {}
-                Err(problem) => unreadable.push((folder.to_owned(), problem)),
+                Err(problem) => {
+                    lost += usize::from(has_rows);
+                    unreadable.push((folder.to_owned(), problem));
+                }
             }
         }
         updated.indexed += complete.len();
@@ -152,6 +158,7 @@ impl Index {
                 index.insert(complete)
             })?;
         }
+        updated.runs = (updated.runs + added).saturating_sub(lost);
         updated.unreadable.extend(unreadable);
         Ok(())
     }
@@ -212,11 +219,24 @@ impl Index {
     }
 }
 
-/// Returns the runs that have to be read, each with the state of its files.
-fn stale<'a>(candidates: &'a [Candidate], compared: &Compared<Option<Source>>) -> Vec<(&'a str, Source)> {
+/// A run that has to be read.
+#[derive(Clone, Copy)]
+struct Stale<'a> {
+    folder: &'a str,
+    /// The state of the run's files before the run was read; if it changes while the run is being read, the run
+    /// is re-read later.
+    source: Source,
+    /// Whether the store has rows of the run.
+    has_rows: bool,
+}
+
+/// Returns the runs that have to be read.
+fn stale<'a>(candidates: &'a [Candidate], compared: &Compared<Option<Source>>) -> Vec<Stale<'a>> {
     let with_state = candidates.iter().zip(&compared.states).zip(&compared.rows);
     let stale = with_state.filter_map(|((candidate, state), row)| match state {
-        State::Complete(source) if *row != Some(Some(*source)) => Some((candidate.name.to_str()?, *source)),
+        State::Complete(source) if *row != Some(Some(*source)) => {
+            Some(Stale { folder: candidate.name.to_str()?, source: *source, has_rows: row.is_some() })
+        }
         _ => None,
     });
     stale.collect()
@@ -234,10 +254,7 @@ fn missing<'a>(candidates: &'a [Candidate], compared: &'a Compared<Option<Source
 
 /// A run that was read.
 struct Read<'a> {
-    folder: &'a str,
-    /// The state of the run's files before the run was read; if it changes while the run is being read, the run
-    /// is re-read later.
-    source: Source,
+    of: Stale<'a>,
     /// None if the run is left out.
     rows: Result<Option<ReadRun>, String>,
 }

@@ -7,7 +7,7 @@ use record::Library;
 use stdx::parallel::mapped;
 use stdx::table::table;
 use stdx::text::on_one_line;
-use store::{Page, RunColumns, RunRow};
+use store::{Page, RunColumns, RunRow, Shown};
 
 use crate::cli::positional;
 use crate::cli::{Cli, Only, Runs, Sort};
@@ -217,16 +217,16 @@ fn state_text(run: &Listed) -> String {
 }
 
 fn row(run: &Listed) -> [String; 6] {
-    let known = &run.run;
-    let tags = known.tags.iter().map(|tag| format!("#{tag}"));
-    let labelled: Vec<String> =
-        known.name.iter().cloned().chain(tags).chain([known.target.clone()]).collect();
+    let Shown { tests, profile, target, name, tags } = run.run.shown();
+    let name = name.into_iter().flat_map(|name| [name, "  "]);
+    let tags = tags.into_iter().flat_map(|tag| ["#", tag, "  "]);
+    let labelled: String = name.chain(tags).chain([target]).collect();
     [
-        known.id.clone(),
-        known.created.strftime("%Y-%m-%d %H:%M").to_string(),
-        known.tests.join(","),
-        known.profile.clone(),
+        run.run.id().to_owned(),
+        run.run.created().strftime("%Y-%m-%d %H:%M").to_string(),
+        tests.join(","),
+        profile.to_owned(),
         state_text(run),
-        on_one_line(&labelled.join("  ")).into_owned(),
+        on_one_line(&labelled).into_owned(),
     ]
 }
