@@ -20,7 +20,7 @@ pub fn form() -> Markup {
         form.fields action="/login" method="post" {
             label { "Name" input name="name" autocomplete="username" required; }
             label { "Password" input type="password" name="password" autocomplete="current-password" required; }
-            button { "Sign in" }
+            button.primary { "Sign in" }
         }
     }
 }
