@@ -142,7 +142,8 @@ fn card(row: &Row) -> Markup {
     let now = record::wall_now();
     html! {
         a.card href=(format!("/runs/{}", row.file.id)) {
-            span { (badge(&row.state)) " " b { (row.file.tests.join(", ")) } }
+            span { (badge(&row.state)) " " b { (brief(row.file.labels.name.as_deref().unwrap_or(&row.file.id))) } }
+            span { (row.file.tests.join(", ")) }
             span { (brief(row.file.target_line())) }
             span.soft {
                 "running for " (age(row.file.created, now))

@@ -222,14 +222,42 @@ impl Browser {
     /// Presses the Tab key until a script returns true.
     pub fn tab_to(&mut self, script: &str) {
         for _ in 0..MOST_STOPS {
-            let key =
-                json!({ "type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 });
-            self.ask("Input.dispatchKeyEvent", &key);
+            self.press("Tab", 9);
             if self.evaluate(script) == true {
                 return;
             }
         }
         panic!("the Tab key does not lead to {script}");
+    }
+
+    /// Presses a key that enters no text.
+    pub fn press(&mut self, key: &str, code: u32) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            self.ask("Input.dispatchKeyEvent", &event);
+        }
+    }
+
+    /// Presses the Tab key as often as the page has controls, and returns those that it has not reached. Of a group of
+    /// radio buttons, it reaches one; the arrow keys reach the others.
+    pub fn unreached(&mut self) -> Value {
+        self.evaluate(
+            "window.reached = new Set(); \
+             document.addEventListener('focusin', ({ target }) => reached.add(target)); \
+             window.controls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')] \
+             .filter((control) => control.checkVisibility() && !control.disabled); 0",
+        );
+        let count = self.evaluate("controls.length").as_u64().expect("a number");
+        assert!(count > 5, "{count} controls");
+        // The browser also stops at parts that scroll.
+        for _ in 0..count + 20 {
+            self.press("Tab", 9);
+        }
+        self.evaluate(
+            "JSON.stringify(controls.filter((control) => !reached.has(control) && \
+             !(control.type === 'radio' && [...reached].some(({ name }) => name === control.name))) \
+             .map((control) => control.outerHTML.slice(0, 160)))",
+        )
     }
 
     /// Clicks the middle of an element with the mouse.

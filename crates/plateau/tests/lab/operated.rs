@@ -81,6 +81,41 @@ fn a_run_is_stopped_resumed_reported_and_compared() {
 }
 
 #[test]
+fn the_keyboard_reaches_every_control() {
+    if is_missing() {
+        return;
+    }
+    let bench = Bench::new();
+    let (first, second) = (complete(&bench, "1"), complete(&bench, "2"));
+    let server = Server::start(&bench);
+    let mut browser = Browser::open(&bench);
+    browser.go(&server.link);
+    let base = format!("http://{}", server.address);
+    let compared = format!("/compare?run={first}&run={second}");
+    let pages = [(1400, "/"), (390, "/"), (1400, "/start"), (390, "/drives"), (390, compared.as_str())];
+    for (width, path) in pages {
+        browser.resize(width);
+        browser.go(&format!("{base}{path}"));
+        assert_eq!(browser.unreached(), "[]", "{path}, {width} px");
+    }
+    // Only the fields of the chosen plan are shown.
+    browser.go(&format!("{base}/start"));
+    let is_shown = |of: &str| format!("document.querySelector('[name={of}]').checkVisibility()");
+    browser.tab_to("document.activeElement.value === 'tests'");
+    let shown = ["profile", "preset", "plan"].map(|of| browser.evaluate(&is_shown(of)));
+    assert_eq!(shown, [true, false, false]);
+    browser.press("ArrowDown", 40);
+    browser.tab_to("document.activeElement.name === 'preset'");
+    let shown = ["profile", "preset", "plan"].map(|of| browser.evaluate(&is_shown(of)));
+    assert_eq!(shown, [false, true, false]);
+    browser.go(&format!("{base}{compared}"));
+    browser.tab_to("document.activeElement.name === 'baseline'");
+    browser.press("ArrowDown", 40);
+    assert_eq!(browser.evaluate("document.querySelector('h2 .base').textContent"), "B");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
 fn the_page_of_a_run_in_progress_is_accessible() {
     let Some(axe) = axe().filter(|_| !is_missing()) else { return };
     let bench = Bench::new();
