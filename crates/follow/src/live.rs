@@ -8,13 +8,13 @@ use pts::Standing;
 use pts::explain::Explanation;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
-use record::{Entry, Event, Health, Note, RunFile, Segment};
+use record::{CustomRounds, CustomTest, Entry, Event, Health, Note, RunFile, Segment};
 use stdx::units::{count_of, grouped, span};
 
 use crate::snapshot::Snapshot;
 
-/// The rounds of a test that has a fixed number of them instead of steady state, without a purge and
-/// preconditioning: the zones of a hard disk.
+/// The rounds of a test that has a fixed number of them: a custom test, or the zones of a hard disk, without a purge and
+/// preconditioning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedRounds {
     /// What a round is called.
@@ -24,12 +24,31 @@ pub struct FixedRounds {
 }
 
 impl FixedRounds {
-    /// Returns the rounds of `test`; None if another condition ends it.
+    /// Returns the rounds of `test`, which is not a custom test; None if another condition ends it.
     #[must_use]
     pub fn of(test: &str) -> Option<Self> {
         let test = pts::Test::named(test).ok()?;
         Some(Self { name: test.round_name, count: test.fixed_rounds? })
     }
+
+    /// Same as [`of`](Self::of), for a test that may be one of these custom tests.
+    fn among(custom: &[CustomTest], test: &str) -> Option<Self> {
+        match named(custom, test).map(|test| test.rounds) {
+            Some(CustomRounds::Fixed(count)) => Some(Self { name: "round", count }),
+            Some(CustomRounds::UntilSteady) => None,
+            None => Self::of(test),
+        }
+    }
+}
+
+/// Returns the custom test with this name.
+fn named<'a>(custom: &'a [CustomTest], name: &str) -> Option<&'a CustomTest> {
+    custom.iter().find(|test| test.name == name)
+}
+
+/// Returns the custom tests of a run.
+fn custom_tests(file: &RunFile) -> &[CustomTest] {
+    file.plan.as_ref().map_or(&[][..], |plan| &plan.custom_tests)
 }
 
 /// A part of a test or run.
@@ -91,6 +110,8 @@ pub struct Live<'a> {
     pub sentence: String,
     /// The sentence without the round and the cell; None if the run is not in a round.
     pub meaning: Option<String>,
+    /// The rounds of the current test; None if their number is not fixed.
+    pub fixed_rounds: Option<FixedRounds>,
     /// The parts of the run, in order.
     pub steps: Vec<Step>,
     /// The tracking variables of the current test.
@@ -114,7 +135,7 @@ impl<'a> Live<'a> {
     #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
         let (file, entries) = (&snapshot.run.file, &snapshot.loaded.entries[..]);
-        let phase = phase::phase(entries);
+        let phase = begun(phase::phase(entries), custom_tests(file));
         let test = phase.test().map(ToOwned::to_owned).or_else(|| last_test(entries));
         let explained =
             snapshot.replayed.outcomes.iter().find(|outcome| Some(&outcome.test) == test.as_ref());
@@ -132,10 +153,11 @@ impl<'a> Live<'a> {
             sentence: sentence(snapshot, &phase, &variables),
             meaning: match phase {
                 Phase::Round { ref test, .. } if snapshot.standing == Standing::Running => {
-                    Some(window_sentence(test, &variables))
+                    Some(window_sentence(custom_tests(file), test, &variables))
                 }
                 _ => None,
             },
+            fixed_rounds: phase.test().and_then(|test| FixedRounds::among(custom_tests(file), test)),
             steps: steps(file, entries, &phase),
             latest: entries.iter().rev().find_map(segment),
             health: entries.iter().rev().find_map(|entry| health(entry).map(|(_, health)| health)),
@@ -150,6 +172,16 @@ impl<'a> Live<'a> {
             phase,
             variables,
         }
+    }
+}
+
+/// Returns the phase of a custom test that begins without a purge.
+fn begun(phase: Phase, custom: &[CustomTest]) -> Phase {
+    match phase {
+        Phase::Purge { test } if named(custom, &test).is_some_and(|test| !test.purge) => {
+            Phase::Preconditioning { test }
+        }
+        phase => phase,
     }
 }
 
@@ -260,11 +292,12 @@ fn steps(file: &RunFile, entries: &[Entry], phase: &Phase) -> Vec<Step> {
             Phase::Preconditioning { .. } => 1,
             _ => 2,
         };
-        if FixedRounds::of(test).is_some() {
+        let parts = parts(custom_tests(file), test);
+        if parts.len() < 2 {
             steps.push(Step { name: test.clone(), place });
             continue;
         }
-        for (index, name) in ["purge", "preconditioning", "measurement"].into_iter().enumerate() {
+        for (index, name) in parts {
             let place = match index.cmp(&at) {
                 std::cmp::Ordering::Less => Place::Done,
                 std::cmp::Ordering::Equal => Place::Now,
@@ -274,6 +307,16 @@ fn steps(file: &RunFile, entries: &[Entry], phase: &Phase) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Returns the parts of a test, each with its position among all parts that a test may have.
+fn parts(custom: &[CustomTest], test: &str) -> Vec<(usize, &'static str)> {
+    let has = match named(custom, test) {
+        Some(test) => [test.purge, !test.precondition.is_empty(), true],
+        None => [FixedRounds::of(test).is_none(); 3],
+    };
+    let parts = ["purge", "preconditioning", "measurement"].into_iter().enumerate();
+    parts.zip(has).filter_map(|(part, has)| has.then_some(part)).collect()
 }
 
 fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> String {
@@ -297,11 +340,12 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
             format!("{test}: preconditioning fills the drive before anything is measured.")
         }
         Phase::Round { test, round, cell, cells } => {
-            let place = match FixedRounds::of(test) {
+            let custom = custom_tests(&snapshot.run.file);
+            let place = match FixedRounds::among(custom, test) {
                 Some(FixedRounds { name, count }) => format!("{name} {round} of {count}"),
                 None => format!("round {round}"),
             };
-            format!("{test}: {place}, cell {cell} of {cells}. {}", window_sentence(test, variables))
+            format!("{test}: {place}, cell {cell} of {cells}. {}", window_sentence(custom, test, variables))
         }
         Phase::Measuring { test, finished } => {
             format!("{test}: {} completed since the purge.", count_of(*finished, "workload"))
@@ -311,8 +355,10 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
 }
 
 /// Returns why the test is not steady yet, or that it does not have to be.
-fn window_sentence(test: &str, variables: &[Variable]) -> String {
-    if let Some(FixedRounds { name, count }) = FixedRounds::of(test).filter(|_| variables.is_empty()) {
+fn window_sentence(custom: &[CustomTest], test: &str, variables: &[Variable]) -> String {
+    let is_tracked =
+        named(custom, test).is_some_and(|test| !test.tracked.is_empty()) || !variables.is_empty();
+    if let Some(FixedRounds { name, count }) = FixedRounds::among(custom, test).filter(|_| !is_tracked) {
         return format!("The test consists of {}; it has no steady state.", count_of(count, name));
     }
     let rounds = variables.iter().map(|variable| variable.values.len()).min().unwrap_or(0);

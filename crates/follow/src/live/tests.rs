@@ -1,4 +1,4 @@
-use record::{Judgement, VariableJudgement};
+use record::{CustomAverage, CustomFigure, Judgement, VariableJudgement};
 
 use super::*;
 
@@ -56,6 +56,40 @@ fn nothing_is_known_about_a_window_that_has_restarted() {
 fn a_test_of_a_hard_disk_counts_its_zones_and_has_no_steady_state() {
     assert_eq!(FixedRounds::of("hdd-iops"), Some(FixedRounds { name: "zone", count: 128 }));
     assert_eq!((FixedRounds::of("iops"), FixedRounds::of("of a plan")), (None, None));
-    assert_eq!(window_sentence("hdd-iops", &[]), "The test consists of 128 zones; it has no steady state.");
-    assert!(window_sentence("iops", &[]).contains("5 more rounds"));
+    let sentence = window_sentence(&[], "hdd-iops", &[]);
+    assert_eq!(sentence, "The test consists of 128 zones; it has no steady state.");
+    assert!(window_sentence(&[], "iops", &[]).contains("5 more rounds"));
+}
+
+#[test]
+fn a_custom_test_has_the_rounds_and_parts_of_its_plan() {
+    let sweep = CustomTest {
+        name: "sweep".into(),
+        title: "Sweep".into(),
+        purpose: "see more".into(),
+        purge: false,
+        precondition: Vec::new(),
+        streams: Vec::new(),
+        cells: Vec::new(),
+        steps: Vec::new(),
+        rounds: CustomRounds::Fixed(1),
+        tracked: Vec::new(),
+        figure: CustomFigure::Iops,
+        average: CustomAverage { rounds: 1, from_steady: false },
+        finds_knee: false,
+    };
+    let tracked = CustomTest { name: "tracked".into(), purge: true, tracked: vec![0], ..sweep.clone() };
+    let steady = CustomTest { name: "steady".into(), rounds: CustomRounds::UntilSteady, ..tracked.clone() };
+    let custom = [sweep, tracked, steady];
+    let rounds = |test: &str| FixedRounds::among(&custom, test).map(|fixed| fixed.count);
+    assert_eq!(["sweep", "tracked", "steady", "hdd-iops"].map(rounds), [Some(1), Some(1), None, Some(128)]);
+    let sentence = |test: &str| window_sentence(&custom, test, &[]);
+    assert_eq!(sentence("sweep"), "The test consists of 1 round; it has no steady state.");
+    assert!(sentence("tracked").contains("5 more rounds") && sentence("steady").contains("5 more rounds"));
+    assert_eq!(parts(&custom, "sweep"), [(2, "measurement")]);
+    assert_eq!(parts(&custom, "tracked"), [(0, "purge"), (2, "measurement")]);
+    assert_eq!((parts(&custom, "iops").len(), parts(&custom, "hdd-iops").len()), (3, 0));
+    let purge = |test: &str| Phase::Purge { test: test.into() };
+    let first = Phase::Preconditioning { test: "sweep".into() };
+    assert_eq!((begun(purge("sweep"), &custom), begun(purge("tracked"), &custom)), (first, purge("tracked")));
 }

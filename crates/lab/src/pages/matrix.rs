@@ -8,7 +8,7 @@ use record::{Entry, Event, Note, Segment};
 use stdx::units::block_size;
 
 use super::plot::short;
-use crate::live::{FixedRounds, Live, segment};
+use crate::live::{Live, segment};
 use crate::snapshot::Snapshot;
 
 /// Relative change below which a value counts as unchanged.
@@ -22,8 +22,8 @@ type Key = (u32, u8);
 
 /// The matrix of the current round; nothing if the phase has no rounds or the cells also differ in other parameters.
 pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
-    let Phase::Round { test, round, cell, .. } = &live.phase else { return html! {} };
-    let name = FixedRounds::of(test).map_or("round", |fixed| fixed.name);
+    let Phase::Round { round, cell, .. } = &live.phase else { return html! {} };
+    let name = live.fixed_rounds.map_or("round", |fixed| fixed.name);
     let (current, previous) = rounds(&snapshot.loaded.entries);
     let order: Vec<Key> = previous.iter().chain(&current).map(|each| key(each)).collect();
     let distinct: BTreeSet<Key> = order.iter().copied().collect();

@@ -24,7 +24,7 @@ use super::timeline::{self, Source};
 use crate::app::{Answer, App, Call};
 use crate::assets;
 use crate::catalogue::State;
-use crate::live::{FixedRounds, Live, Place, Variable, estimate_text};
+use crate::live::{Live, Place, Variable, estimate_text};
 use crate::parts::Part;
 use crate::snapshot::Snapshot;
 
@@ -177,7 +177,8 @@ fn strip(live: &Live<'_>) -> Markup {
     // Earlier rounds are merged into one part so that all parts fit.
     let first = round.map_or(1, |(round, _)| round.saturating_sub(MOST_ROUNDS).max(1));
     let expected = live.variables.iter().map(|variable| variable.forecast).max().flatten();
-    let fixed = live.phase.test().and_then(FixedRounds::of);
+    let fixed = live.fixed_rounds;
+    let most = fixed.map_or(u32::MAX, |fixed| fixed.count).min(expected.unwrap_or(0));
     let name = fixed.map_or("round", |fixed| fixed.name);
     html! {
         ol.strip aria-label="Progress of the run" {
@@ -190,7 +191,7 @@ fn strip(live: &Live<'_>) -> Markup {
                             progress max="1" value=(format!("{share:.3}")) {}
                             span { (name) " " (round) } span.hidden { ", in progress" }
                         }
-                        @for ahead in round.saturating_add(1)..=expected.unwrap_or(0).min(round.saturating_add(MOST_AHEAD)) {
+                        @for ahead in round.saturating_add(1)..=most.min(round.saturating_add(MOST_AHEAD)) {
                             li.ahead { (ahead) "?" span.hidden { ", expected" } }
                         }
                         @match fixed {
