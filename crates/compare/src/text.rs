@@ -14,8 +14,7 @@ const IN_COLUMNS: usize = 2;
 const NAME_CHARACTERS: usize = 24;
 const BESIDE_NAME: usize = 9;
 
-const INTERVAL_LEGEND: &str =
-    "In parentheses: 95 % confidence interval from the rounds of the measurement windows, by Welch's \
+const INTERVAL_LEGEND: &str = "In parentheses: 95 % confidence interval from the rounds of the measurement windows, by Welch's \
      method for the logarithm of the ratio of the two means.";
 /// Follows a difference that rests on a figure which is not a valid result.
 const NOT_VALID: &str = " !";

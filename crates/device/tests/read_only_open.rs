@@ -59,7 +59,7 @@ fn a_device_in_use_can_be_read_and_not_written() {
 fn scsi_commands_are_refused_for_anything_but_a_disk() {
     let refused = |path: &str| {
         let options = OpenOptions { engine: Engine::Scsi, ..OpenOptions::default() };
-        let error = device::open(path, &options).err().expect("an error");
+        let error = device::open(path, &options).map(drop).expect_err("an error");
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.to_string().contains("a whole SCSI or SATA disk"), "{error}");
     };

@@ -13,7 +13,7 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
         return test.readings.iter().filter(|reading| in_results(reading) == Some(true)).collect();
     }
     // The mean of a curve over time is meaningful only over a window.
-    let is_curve = || pts::Test::named(&test.test).is_some_and(|test| test.timeline);
+    let is_curve = || pts::Test::named(&test.test).is_ok_and(|test| test.timeline);
     let (first, last) = test.window.unwrap_or_else(|| (1, if is_curve() { 0 } else { u32::MAX }));
     let counts = |r: &&Reading| match r.in_window {
         Some(counts) => counts && r.round.is_some(),
