@@ -80,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dist", &[]),
     ("labdemo", &[]),
     ("tidy", &[]),
+    ("vmlab", &[]),
     ("crosscheck", &["device", "engine", "pts", "record", "stdx"]),
     (
         "fuzz",
@@ -90,7 +91,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "xtask",
-        &["engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy", "unified"],
+        &[
+            "engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy", "unified",
+            "vmlab",
+        ],
     ),
 ];
 

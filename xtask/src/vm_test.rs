@@ -5,35 +5,24 @@
 //! commands from a serial line (`guest`), and every check is a function in this program (`checks`).
 //! `docs/measurements/vm-test.md` explains what this proves and what it cannot prove.
 
-mod accelerator;
 mod check;
 mod checks;
-mod guest;
-pub mod hardware;
-mod initramfs;
 mod inside;
-mod kit;
-mod lab;
-mod machine;
-mod program;
-mod qmp;
-mod vmlinux;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
+use vmlab::{Lab, Lacking, Missing, Session};
 
 use crate::chore::{Chore, plateau_program};
 use check::{Check, Group};
 use checks::GROUPS;
 pub use inside::Inside;
-use kit::{Kit, Missing};
-pub use lab::Lab;
-use lab::Lacking;
 
+/// Folder of the machine, in the workspace.
+const FOLDER: &str = "target/vm-test";
 /// Time limit for all checks in `ci`.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
 const LIMIT: Duration = Duration::from_secs(60 * 60);
@@ -97,30 +86,19 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
             options.filter.as_deref().unwrap_or_default()
         );
     }
-    let folder = root.join("target/vm-test");
-    std::fs::create_dir_all(&folder)?;
-    let _alone = alone_in(&folder)?;
-    let kernel = match &*options.kernel {
-        [] => None,
-        packages => Some(kit::given_kernel(&folder, packages)?),
-    };
     let plateau = match &options.binary {
         Some(path) => path.clone(),
         None => plateau_program(root, options.ci)?,
-    };
-    let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
-    let kit = match Kit::obtain(&folder, kernel) {
-        Ok(kit) => kit,
-        Err(Missing(reason)) => return Ok(Some(reason)),
     };
     let tools = network_tools();
     let own = [(&*plateau, "bin/plateau")];
     let programs: Vec<(&Path, &str)> =
         own.into_iter().chain(tools.iter().map(|(path, name)| (&**path, *name))).collect();
-    let initramfs = initramfs::build(&kit, &folder, &programs)?;
-    println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
-    judge(&selected, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
-    Ok(None)
+    let limit = if options.ci { LIMIT_CI } else { LIMIT };
+    match Session::prepare(&root.join(FOLDER), &options.kernel, &programs, limit) {
+        Ok(mut session) => judge(&selected, &mut session.lab).map(|()| None),
+        Err(error) => error.downcast::<Missing>().map(|Missing(reason)| Some(reason)),
+    }
 }
 
 /// Time limit for chores that run their own programs in the machine.
@@ -134,14 +112,7 @@ pub fn with_programs(
     kernel: &[PathBuf],
     action: impl FnOnce(&mut Lab) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let folder = root.join("target/vm-test");
-    std::fs::create_dir_all(&folder)?;
-    let _alone = alone_in(&folder)?;
-    let kernel = if kernel.is_empty() { None } else { Some(kit::given_kernel(&folder, kernel)?) };
-    let kit = Kit::obtain(&folder, kernel).map_err(|Missing(reason)| anyhow::anyhow!(reason))?;
-    let initramfs = initramfs::build(&kit, &folder, programs)?;
-    println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
-    action(&mut Lab::new(kit, &folder, initramfs, Instant::now() + PROGRAMS_LIMIT)?)
+    action(&mut Session::prepare(&root.join(FOLDER), kernel, programs, PROGRAMS_LIMIT)?.lab)
 }
 
 /// Returns those of this host's programs that the checks with several hosts need and that are installed. Busybox has
@@ -155,15 +126,6 @@ fn network_tools() -> Vec<(PathBuf, &'static str)> {
     };
     let tools = [("ip", "bin/ip.host"), ("tc", "bin/tc.host"), ("curl", "bin/curl.host")];
     tools.into_iter().filter_map(|(name, inside)| Some((find(name)?, inside))).collect()
-}
-
-/// Locks the directory for this process: two machines must not share disks.
-fn alone_in(folder: &Path) -> anyhow::Result<File> {
-    let lock = File::create(folder.join("lock"))?;
-    lock.try_lock().with_context(|| {
-        format!("another vm-test uses {}; wait until it completes, or stop it", folder.display())
-    })?;
-    Ok(lock)
 }
 
 fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
@@ -234,21 +196,5 @@ mod tests {
         };
         assert!(matches(None, false) && matches(Some("refus"), false) && matches(Some("mounted"), false));
         assert!(!matches(Some("nvme"), false) && !matches(None, true));
-    }
-
-    #[test]
-    fn a_folder_has_one_user() {
-        let folder = std::env::temp_dir().join(format!("plateau-vm-test-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let first = alone_in(&folder).unwrap();
-        assert!(alone_in(&folder).unwrap_err().to_string().contains("another vm-test"));
-        drop(first);
-        // A program that another test starts holds the lock from its fork to its exec.
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while let Err(error) = alone_in(&folder) {
-            assert!(std::time::Instant::now() < deadline, "{error:#}");
-            std::thread::yield_now();
-        }
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,24 +1,13 @@
 //! What the commands of a job carry beyond data, offset and length.
 
 use engine::Engine;
-use record::{Commands, IoPriority, ScsiCommands};
+use record::{Commands, IoPriority};
 
 use super::Job;
-use super::nvme_options::NvmeOptions;
 use super::priority::Priorities;
 
 /// Class of I/Os for which only a level or a hint is given, as in fio.
 const BEST_EFFORT: u8 = 2;
-
-/// The options about individual commands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct CommandOptions {
-    pub(crate) priorities: Priorities,
-    pub(crate) nvme: NvmeOptions,
-    pub(crate) scsi: ScsiCommands,
-    /// Whether writes are atomic.
-    pub(crate) atomic: bool,
-}
 
 impl Job {
     /// Checks that the options about commands can be combined.

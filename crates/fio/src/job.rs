@@ -4,7 +4,7 @@ use engine::{Engine, FolderFiles, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
-use super::commands::CommandOptions;
+use super::command_options::CommandOptions;
 use super::continues::Continues;
 use super::copies::Duplicates;
 use super::file_list::Files;

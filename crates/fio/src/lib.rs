@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod command_line;
+mod command_options;
 mod commands;
 mod continues;
 mod copies;

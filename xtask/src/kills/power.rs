@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use crate::vm_test::hardware::VIRTIO;
-use crate::vm_test::{self, Lab};
+use vmlab::Lab;
+use vmlab::hardware::VIRTIO;
+
+use crate::vm_test;
 pub use inside::Inside;
 
 /// File systems for the library, each with its mkfs program.

@@ -6,7 +6,9 @@ use anyhow::Context as _;
 
 use super::counts::Counts;
 use super::drawn::Drawn;
-use crate::vm_test::{self, Lab};
+use vmlab::Lab;
+
+use crate::vm_test;
 
 /// Number of stacks per process and call. A call that takes too long would be reported as a hanging guest.
 const EACH: u64 = 20;

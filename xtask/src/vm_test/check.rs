@@ -1,6 +1,6 @@
 //! A check, and a group of checks in one file.
 
-use super::lab::Lab;
+use vmlab::Lab;
 
 /// Related checks in one file.
 pub struct Group {

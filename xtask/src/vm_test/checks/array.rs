@@ -5,9 +5,9 @@ use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::guest::Guest;
-use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::guest::Guest;
+use vmlab::hardware::{NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
 
 pub const GROUP: Group = Group {
     name: "array",

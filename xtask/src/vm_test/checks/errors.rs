@@ -4,9 +4,9 @@
 use anyhow::{Context as _, ensure};
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::guest::{CONTENT, Guest};
-use crate::vm_test::hardware::{FLAW_BYTES, FLAWED};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::guest::{CONTENT, Guest};
+use vmlab::hardware::{FLAW_BYTES, FLAWED};
 
 pub const GROUP: Group = Group {
     name: "errors",

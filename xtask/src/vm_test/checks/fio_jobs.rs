@@ -4,9 +4,9 @@ use anyhow::{Context as _, ensure};
 
 use super::errors::{made, remove};
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::guest::{Guest, Ran};
-use crate::vm_test::hardware::{NVME_512, NVME_PLACING};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::guest::{Guest, Ran};
+use vmlab::hardware::{NVME_512, NVME_PLACING};
 
 #[expect(dead_code, reason = "the tests of `plateau load` use the other examples")]
 #[path = "../../../../crates/plateau/tests/fio_jobs/examples.rs"]

@@ -4,10 +4,10 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{
+use vmlab::Lab;
+use vmlab::hardware::{
     LIBRARY, NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, VIRTIO,
 };
-use crate::vm_test::lab::Lab;
 
 pub const GROUP: Group = Group {
     name: "health",

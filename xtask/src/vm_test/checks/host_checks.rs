@@ -3,8 +3,8 @@
 use anyhow::ensure;
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, VIRTIO};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_SLOT, SATA, SCSI_512, VIRTIO};
 
 pub const GROUP: Group = Group {
     name: "host-checks",

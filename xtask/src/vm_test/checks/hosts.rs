@@ -8,8 +8,8 @@ use serde_json::Value;
 use stdx::histogram::slot_of;
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::guest::Guest;
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::guest::Guest;
 
 pub const GROUP: Group = Group {
     name: "hosts",

@@ -4,10 +4,10 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{
+use vmlab::Lab;
+use vmlab::hardware::{
     DISK_BYTES, NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target, VIRTIO,
 };
-use crate::vm_test::lab::Lab;
 
 pub const GROUP: Group = Group {
     name: "identity",

@@ -7,8 +7,8 @@ use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{PACE, PACED};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{PACE, PACED};
 
 pub const GROUP: Group = Group {
     name: "known",

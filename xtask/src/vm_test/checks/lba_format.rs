@@ -3,8 +3,8 @@
 use anyhow::{bail, ensure};
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::hardware::{NVME_512, NVME_SLOT, SATA, Target};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_512, NVME_SLOT, SATA, Target};
 
 pub const GROUP: Group = Group {
     name: "lba-format",

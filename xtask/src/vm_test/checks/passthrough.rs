@@ -4,10 +4,8 @@
 use anyhow::{Context as _, ensure};
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::hardware::{
-    NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target,
-};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target};
 
 pub const GROUP: Group = Group {
     name: "passthrough",

@@ -4,9 +4,9 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{NVME_512, NVME_4096, Target, VIRTIO};
 use crate::vm_test::inside::READS;
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_512, NVME_4096, Target, VIRTIO};
 
 pub const GROUP: Group = Group {
     name: "polling",

@@ -4,10 +4,8 @@
 use anyhow::{Context as _, bail, ensure};
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::hardware::{
-    NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, Target, VIRTIO,
-};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
 
 pub const GROUP: Group = Group {
     name: "purge",

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, bail, ensure};
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::hardware::{LIBRARY, SATA, SCSI_512, Target, VIRTIO};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{LIBRARY, SATA, SCSI_512, Target, VIRTIO};
 
 pub const GROUP: Group = Group {
     name: "refusals",

@@ -4,8 +4,8 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use crate::vm_test::check::{Check, Group, SHORT};
-use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target};
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::hardware::{NVME_SLOT, SATA, SCSI_512, Target};
 
 pub const GROUP: Group = Group {
     name: "write-cache",

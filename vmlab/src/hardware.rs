@@ -4,10 +4,10 @@
 /// Size of a disk under test: sufficient for a test (16 MiB), yet small enough for an emulated CPU.
 pub const DISK_BYTES: u64 = 32 << 20;
 /// Size of the disk that contains the library of runs.
-pub const LIBRARY_BYTES: u64 = 256 << 20;
+pub(crate) const LIBRARY_BYTES: u64 = 256 << 20;
 
 /// An image file on the host, and how it is attached to the machine.
-pub struct Disk {
+pub(crate) struct Disk {
     /// Name of the image and of QEMU's block node.
     pub node: &'static str,
     pub bytes: u64,
@@ -22,6 +22,7 @@ pub struct Disk {
 pub struct Target {
     /// Node of its image, as in [`DISKS`].
     pub node: &'static str,
+    /// Serial number.
     pub serial: &'static str,
     /// Namespace id; NVMe only.
     pub namespace: Option<u32>,
@@ -49,7 +50,9 @@ pub const NVME_SLOT: Target = namespace("slot", "PLATNVME1", 1);
 pub const SCSI_512: Target = disk("s512", "PLATSCSI0");
 /// SCSI disk with 4096-byte sectors.
 pub const SCSI_4096: Target = disk("s4096", "PLATSCSI1");
+/// SATA disk.
 pub const SATA: Target = disk("sata", "PLATSATA0");
+/// Virtio disk.
 pub const VIRTIO: Target = disk("virtio", "PLATVIRT0");
 /// NVMe drive whose IOPS QEMU limits.
 pub const PACED: Target = namespace("paced", "PLATPACED", 1);
@@ -60,16 +63,16 @@ pub const FLAW_BYTES: u64 = 16 << 20;
 /// Throttle group of [`PACED`].
 pub const PACE: &str = "/objects/pace";
 /// Disk with the library of runs; mounted.
-pub const LIBRARY: Target = disk("library", "PLATLIBRARY");
+pub(crate) const LIBRARY: Target = disk("library", "PLATLIBRARY");
 
 /// QEMU's name of the removable controller.
-pub const SLOT_DEVICE: &str = "nvme1";
+pub(crate) const SLOT_DEVICE: &str = "nvme1";
 /// Arguments to add the removable controller, without its serial number.
-pub const SLOT_ARGUMENTS: &[(&str, &str)] =
+pub(crate) const SLOT_ARGUMENTS: &[(&str, &str)] =
     &[("driver", "nvme"), ("id", SLOT_DEVICE), ("bus", "slot1"), ("drive", "slot")];
 
 /// Controllers and slots for the disks.
-pub const CONTROLLERS: &[&str] = &[
+pub(crate) const CONTROLLERS: &[&str] = &[
     "pcie-root-port,id=slot0,chassis=1,slot=1",
     "pcie-root-port,id=slot1,chassis=2,slot=2",
     "nvme,id=nvme0,serial=PLATNVME0,bus=slot0",
@@ -78,7 +81,7 @@ pub const CONTROLLERS: &[&str] = &[
     "virtio-scsi-pci,id=scsi0",
 ];
 
-pub const DISKS: &[Disk] = &[
+pub(crate) const DISKS: &[Disk] = &[
     Disk {
         node: "n1",
         bytes: DISK_BYTES,
@@ -138,7 +141,7 @@ pub const DISKS: &[Disk] = &[
 ];
 
 /// Modules that the guest loads at boot, in this order, each after its dependencies.
-pub const MODULES: &[&str] = &[
+pub(crate) const MODULES: &[&str] = &[
     "crc32c_generic",
     "virtio_pci",
     "virtio_blk",
@@ -158,7 +161,7 @@ pub const MODULES: &[&str] = &[
 ];
 
 /// Modules that checks load with `insmod` when needed; their dependencies are loaded at boot.
-pub const LATER: &[&str] = &[
+pub(crate) const LATER: &[&str] = &[
     "null_blk",
     "scsi_debug",
     "aes_generic",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::hardware::{DISK_BYTES, Target};
+use crate::hardware::{DISK_BYTES, Target};
 
 /// Timeout for the boot, on a busy host without KVM.
 const READY_WITHIN: Duration = Duration::from_secs(180);
@@ -22,6 +22,7 @@ const PROGRESS_WITHIN: Duration = Duration::from_secs(120);
 /// A file as large as a disk, containing no zero bytes.
 pub const CONTENT: &str = "/tmp/content";
 
+/// The guest.
 pub struct Guest {
     line: BufReader<UnixStream>,
     /// Upper limit for all waits.
@@ -33,17 +34,20 @@ pub struct Guest {
 /// Result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
+    /// Exit code.
     pub code: u8,
+    /// Standard output.
     pub out: String,
+    /// Standard error.
     pub err: String,
 }
 
 impl Guest {
-    pub fn new(line: UnixStream, deadline: Instant) -> Self {
+    pub(crate) fn new(line: UnixStream, deadline: Instant) -> Self {
         Self { line: BufReader::new(line), deadline, patience: READY_WITHIN }
     }
 
-    pub fn wait_until_ready(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn wait_until_ready(&mut self) -> anyhow::Result<()> {
         while self.answer().context("the guest does not boot")? != "@ready" {}
         self.patience = ANSWER_WITHIN;
         Ok(())

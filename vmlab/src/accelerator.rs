@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::program::stop;
+use crate::program::stop;
 
 /// Timeout for the first output of a kernel on KVM.
 const KVM_WITHIN: Duration = Duration::from_secs(6);

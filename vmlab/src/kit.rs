@@ -9,12 +9,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::accelerator::Accelerator;
-use super::program::finished;
-use super::vmlinux;
-
-/// A missing requirement, and what to do about it.
-pub struct Missing(pub String);
+use crate::accelerator::Accelerator;
+use crate::missing::Missing;
+use crate::program::finished;
+use crate::vmlinux;
 
 /// Everything that a machine needs in addition to our program.
 pub struct Kit {

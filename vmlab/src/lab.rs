@@ -8,11 +8,11 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
-use super::guest::Guest;
-use super::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLOT_DEVICE, Target};
-use super::kit::Kit;
-use super::machine::{self, Machine};
-use super::program::finished;
+use crate::guest::Guest;
+use crate::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLOT_DEVICE, Target};
+use crate::kit::Kit;
+use crate::machine::{self, Machine};
+use crate::program::finished;
 
 /// Error from a check that needs a feature that the guest's kernel lacks; the check is skipped.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub struct Lacking(pub String);
 
 /// The machine, which is off until a check needs it. The machine's disks survive a power cut.
 pub struct Lab {
-    pub kit: Kit,
+    kit: Kit,
     folder: PathBuf,
     initramfs: PathBuf,
     /// Time limit for all checks.
@@ -31,7 +31,12 @@ pub struct Lab {
 
 impl Lab {
     /// Creates empty disks, and a file system on the disk for runs.
-    pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf, deadline: Instant) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        kit: Kit,
+        folder: &Path,
+        initramfs: PathBuf,
+        deadline: Instant,
+    ) -> anyhow::Result<Self> {
         for disk in DISKS {
             let image = folder.join(format!("{}.img", disk.node));
             File::create(&image)

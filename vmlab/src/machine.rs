@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::accelerator::firmware;
-use super::guest::Guest;
-use super::hardware::{CONTROLLERS, DISKS, Disk};
-use super::kit::Kit;
-use super::program::stop;
-use super::qmp::Qmp;
+use crate::accelerator::firmware;
+use crate::guest::Guest;
+use crate::hardware::{CONTROLLERS, DISKS, Disk};
+use crate::kit::Kit;
+use crate::program::stop;
+use crate::qmp::Qmp;
 
 /// Timeout for QEMU to create its sockets.
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);

@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use super::hardware::{LATER, MODULES};
-use super::kit::Kit;
-use super::program::finished;
+use crate::hardware::{LATER, MODULES};
+use crate::kit::Kit;
+use crate::program::finished;
 
 /// Builds the file system from scratch, with these programs and their libraries in addition to the usual
 /// programs. Returns the path of the archive.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::finished;
+use crate::program::finished;
 
 /// Returns the kernel inside a `vmlinuz`, or the `vmlinuz` itself if the kernel cannot be extracted.
 pub fn unpacked(packed: &Path, folder: &Path) -> PathBuf {

@@ -1,0 +1,16 @@
+//! The options about individual commands.
+
+use record::ScsiCommands;
+
+use super::nvme_options::NvmeOptions;
+use super::priority::Priorities;
+
+/// The options about individual commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CommandOptions {
+    pub(crate) priorities: Priorities,
+    pub(crate) nvme: NvmeOptions,
+    pub(crate) scsi: ScsiCommands,
+    /// Whether writes are atomic.
+    pub(crate) atomic: bool,
+}
