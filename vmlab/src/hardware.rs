@@ -63,7 +63,7 @@ pub const FLAW_BYTES: u64 = 16 << 20;
 /// Throttle group of [`PACED`].
 pub const PACE: &str = "/objects/pace";
 /// Disk with the library of runs; mounted.
-pub(crate) const LIBRARY: Target = disk("library", "PLATLIBRARY");
+pub const LIBRARY: Target = disk("library", "PLATLIBRARY");
 
 /// QEMU's name of the removable controller.
 pub(crate) const SLOT_DEVICE: &str = "nvme1";
