@@ -33,6 +33,7 @@ const ALLOWED: &[&str] = &[
     "dist/",
     "swarm/",
     "labdemo/",
+    "vmlab/",
     "xtask/",
 ];
 
