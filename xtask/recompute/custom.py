@@ -234,7 +234,7 @@ def custom(script: Script) -> Result:
     means = _means(script, cells, test["average"], rounds)
     largest = max(reversed(means), key=lambda cell: cell.outstanding).demand
     result = Result(test["title"], "own", largest, len(rounds.complete), converged)
-    result.clause, result.requirement = "own", "NOT A PTS TEST"
+    result.requirement = "NOT A PTS TEST"
     result.no_purge = "none: drive used as is"
     result.windows = list((rounds.windows or {}).items())
     result.figures = _knees(means) if test.get("finds_knee") else _figures(figure, means)

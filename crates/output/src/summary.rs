@@ -8,6 +8,7 @@ use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Acceptance, Outcome, Profile, Reason, Replayed, Standing, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts};
+use report::parts::number;
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{count_of, grouped, span};
@@ -133,7 +134,9 @@ impl Summary {
             origin.remarks.iter().for_each(|remark| line("note", remark));
         }
         for outcome in &self.replayed.outcomes {
-            line("test", &title(outcome, profile));
+            // A run may contain tests that are not in its profile.
+            let is_listed = file.origin.is_some() || outcome.clause.is_some();
+            line("test", &title(outcome, if is_listed { profile } else { outcome.header.requirement }));
             line("verdict", &verdict(outcome, self.is_in_progress));
             if outcome.converged != Some(true) {
                 let texts = outcome.explained.iter().map(ToString::to_string);
@@ -306,15 +309,12 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns a test's title, with its profile, thread count and queue depth.
+/// Returns a test's title, with the profile that contains it, thread count and queue depth.
 fn title(outcome: &Outcome, profile: &str) -> String {
-    let header = &outcome.header;
+    let Outcome { title, header, .. } = outcome;
     match (header.threads, header.queue_depth) {
-        (None, None) => format!("{}, {profile}, TC and QD {}", outcome.title, pts::ABSENT),
-        (threads, depth) => {
-            let number = |value: Option<u16>| value.map_or(pts::ABSENT.into(), |n| n.to_string());
-            format!("{}, {profile}, TC {} QD {}", outcome.title, number(threads), number(depth))
-        }
+        (None, None) => format!("{title}, {profile}, TC and QD {}", pts::ABSENT),
+        (threads, depth) => format!("{title}, {profile}, TC {} QD {}", number(threads), number(depth)),
     }
 }
 

@@ -188,7 +188,7 @@ fn the_map_proposes_a_demand() {
     let figures = ran["tests"][0]["key_figures"].to_string();
     assert!(figures.contains("RND 4KiB R knee at TC") && figures.contains(", proposed"), "{figures}");
     let shown = bench.ok(&["show", ran["run"].as_str().unwrap()]);
-    assert!(shown.contains("note      proposed: TC"), "{shown}");
+    assert!(shown.contains("note      proposed: TC") && shown.contains(", NOT A PTS TEST, TC"), "{shown}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         test: answers.test.name.clone(),
         title: answers.test.title.clone(),
         subject: answers.test.title.clone(),
-        clause: Some("own"),
+        clause: None,
         purpose: answers.test.purpose.clone(),
         outline: outline(context, answers),
         header,
