@@ -264,7 +264,7 @@ impl fmt::Display for Deviation {
                 write!(f, "interrupted {times} times, {} in total", span(*total_ns))
             }
             Self::Buffered => f.write_str("not direct I/O: the host's page cache was involved"),
-            Self::Errors { count, workload } => write!(f, "{count} I/O errors in {workload}"),
+            Self::Errors { count, workload } => write!(f, "{} in {workload}", count_of(*count, "I/O error")),
         }
     }
 }
@@ -279,4 +279,18 @@ pub fn texts(deviations: &[Deviation]) -> Vec<String> {
 #[must_use]
 pub fn listed(deviations: &[Deviation]) -> String {
     texts(deviations).join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_one_are_singular() {
+        let array = |drives| Deviation::Array { drives }.to_string();
+        assert!(array(1).starts_with("the target is an array of 1 drive, not "), "{}", array(1));
+        assert!(array(4).starts_with("the target is an array of 4 drives, not "), "{}", array(4));
+        let errors = |count| Deviation::Errors { count, workload: "RND 4KiB W".into() }.to_string();
+        assert_eq!([errors(1), errors(2)], ["1 I/O error in RND 4KiB W", "2 I/O errors in RND 4KiB W"]);
+    }
 }
