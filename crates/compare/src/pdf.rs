@@ -186,9 +186,13 @@ fn against(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
     ColumnCell { text, pale: comparison.is_doubtful(line, run) }
 }
 
-/// Returns all differences of selected figures.
+/// Returns all differences of selected figures. Figures that the baseline lacks would be columns without values.
 fn matrix(comparison: &Comparison) -> Vec<Block> {
-    let lines = || comparison.lines.iter().filter(|line| line.selected);
+    let chosen = || comparison.lines.iter().filter(|line| line.selected);
+    let lines = || chosen().filter(|line| line.differences.iter().any(Option::is_some));
+    if lines().next().is_none() {
+        return Vec::new();
+    }
     let row = |run: usize| {
         let cell = |line: &Line| match &line.differences[run] {
             Some(found) => ColumnCell {
@@ -200,7 +204,7 @@ fn matrix(comparison: &Comparison) -> Vec<Block> {
         let name = unbroken(&named(&comparison.runs, run)).into();
         std::iter::once(name).chain(lines().map(cell)).collect()
     };
-    vec![
+    let mut blocks = vec![
         Block::Heading("Differences from A".into()),
         Block::Columns {
             caption: String::new(),
@@ -209,7 +213,10 @@ fn matrix(comparison: &Comparison) -> Vec<Block> {
             head: std::iter::once("Run".to_owned()).chain(lines().map(|line| line.name.clone())).collect(),
             rows: (0..comparison.runs.len()).map(row).collect(),
         },
-    ]
+    ];
+    let omits = chosen().count() > lines().count();
+    blocks.extend(omits.then(|| Block::Text("Figures that A lacks are not shown.".into())));
+    blocks
 }
 
 fn warnings(comparison: &Comparison) -> Vec<Block> {
