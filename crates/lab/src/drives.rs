@@ -46,7 +46,11 @@ impl Drive {
                 }
             }
         }
-        histories.into_values().collect()
+        let mut histories: Vec<History> = histories.into_values().collect();
+        histories.sort_by_cached_key(|History { latest, .. }| {
+            (latest.figure.test.to_string(), counting_key(&latest.figure.name))
+        });
+        histories
     }
 
     /// Returns the history with the most recent value, without those of the other figures; the first of them if a run has
@@ -172,6 +176,20 @@ impl History {
             points: self.values().map(point).collect(),
         }
     }
+}
+
+/// Returns a key in whose order 2 precedes 10.
+fn counting_key(text: &str) -> String {
+    let mut key = String::new();
+    let mut rest = text;
+    while let Some(begin) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (words, from) = rest.split_at(begin);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        let (number, after) = from.split_at(end);
+        key.push_str(&format!("{words}{number:0>20}"));
+        rest = after;
+    }
+    key + rest
 }
 
 /// Returns whether the figures of a run count as results, that is, whether it is complete and reached steady

@@ -137,3 +137,10 @@ fn figures_are_shown_with_the_marks_of_their_own_runs() {
     );
     assert_eq!(document["profile"], "pts-e-2.0");
 }
+
+#[test]
+fn figures_are_in_the_order_of_their_numbers() {
+    let mut names = ["Wait State 10, 5/50", "Wait State 2, 5/10", "RND 4KiB W", "Wait State 1, 5/5", "2"];
+    names.sort_by_key(|name| counting_key(name));
+    assert_eq!(names, ["2", "RND 4KiB W", "Wait State 1, 5/5", "Wait State 2, 5/10", "Wait State 10, 5/50"]);
+}

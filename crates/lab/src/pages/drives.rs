@@ -97,7 +97,7 @@ fn trend(history: &History) -> Markup {
 fn host_table(devices: &[Device]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Block devices" {
-            table {
+            table.cards {
                 thead { tr { th { "Device" } th { "Kind" } th { "Model" } th { "Identity" } th.number { "Capacity" }
                     th { "Can it be tested?" } } }
                 tbody {
@@ -106,9 +106,9 @@ fn host_table(devices: &[Device]) -> Markup {
                             th scope="row" { code { (device.path) } }
                             td { (device.kind) }
                             td { (device.model.as_deref().unwrap_or("")) }
-                            td { (device.identity.as_deref().unwrap_or("")) }
+                            td data-label="identity" { (device.identity.as_deref().unwrap_or("")) }
                             td.number { (device.capacity_bytes.map(amount_base10).unwrap_or_default()) }
-                            td {
+                            td data-label="Can it be tested?" {
                                 @match device.refusals.as_slice() {
                                     [] => "yes",
                                     [first, rest @ ..] => {
