@@ -122,7 +122,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
                     }
                 }))
             }
-            (fact("Steps", html! { (between(&number(shortest, "steps").to_string(), &number(longest, "steps").to_string())) }))
+            (fact("Steps", html! { (between(&steps(shortest), &steps(longest))) }))
         }
         p.soft { "Shortest: steady state as early as possible. Longest: not reached within the limit on rounds. Speeds: "
             (document["source"].as_str().unwrap_or_default()) "; purge times are not included."
@@ -135,7 +135,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
             (fact("Profile", html! { (document["profile"].as_str().unwrap_or_default()) }))
             (fact("Modified", html! { @if modified.is_empty() { "no" } @else { (modified.join("; ")) } }))
         }
-        p.loss {
+        p class=[document["erase"].is_string().then_some("loss")] {
             b { "Lost: " }
             @if document["erase"].is_string() { "everything on " (words("path")) "." } @else { "nothing; the target contains no data." }
         }
@@ -226,6 +226,10 @@ fn written(cost: &Value) -> u64 {
 
 fn fills(cost: &Value) -> String {
     grouped(cost["drive_fills"].as_f64().unwrap_or(0.0), 1)
+}
+
+fn steps(cost: &Value) -> String {
+    grouped(number(cost, "steps") as f64, 0)
 }
 
 fn texts(list: &Value) -> Vec<&str> {
