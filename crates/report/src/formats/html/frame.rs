@@ -11,9 +11,9 @@ use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
 use charts::markup::{escape, escape_breakable, escape_running, shortened};
 
-/// Opens the element in which a wide table scrolls, so that the page does not. The element can be focused, so
-/// that the arrow keys scroll it.
-pub(super) const SCROLLER: &str = "<div class=\"scroller\" tabindex=\"0\">";
+/// Opens the element in which a wide table scrolls, so that the page does not; with the focus, arrow keys scroll it.
+pub(super) const SCROLLER: &str =
+    "<div class=\"scroller\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";
 
 /// Returns a part of the header that repeats an earlier page; the script collapses it on narrow screens.
 pub(super) fn folded(content: &str) -> String {
