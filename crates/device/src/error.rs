@@ -283,7 +283,9 @@ fn kind_of_load(error: &EngineError) -> ErrorKind {
         EngineError::TooDeep { .. }
         | EngineError::VerifiedRangeShared { .. }
         | EngineError::Unverifiable { .. } => ErrorKind::Invalid,
-        EngineError::NoTrim { .. } | EngineError::NotAtomic { .. } => ErrorKind::Invalid,
+        EngineError::NoTrim { .. } | EngineError::NotAtomic { .. } | EngineError::NotZoned { .. } => {
+            ErrorKind::Invalid
+        }
         EngineError::Priority { .. } | EngineError::NoCommands { .. } => ErrorKind::Invalid,
         EngineError::Placement(_) | EngineError::Misfit { .. } => ErrorKind::Invalid,
         EngineError::Workload(_) | EngineError::NoInterval | EngineError::NothingToVerify => {

@@ -188,6 +188,7 @@ pub(crate) fn unmeasurable(workload: &Workload, is_polled: bool, is_buffered: bo
     let reasons = [
         (is_polled, NotMeasured::Polling),
         (regime.trims, NotMeasured::Trims),
+        (workload.zoned().is_some(), NotMeasured::Zones),
         (regime.verify, NotMeasured::Verification),
         (regime.arrivals.is_some(), NotMeasured::Schedule),
         (regime.thinktime.is_some(), NotMeasured::Pauses),

@@ -12,6 +12,7 @@ use stdx::access::Access;
 use crate::disturbance::Disturbance;
 use crate::load::not_atomic::NotAtomic;
 use crate::load::verifiable::Unverifiable;
+use crate::load::zones::refusal::NotZoned;
 use crate::placement::error::PlacementError;
 use crate::queue::no_command::NoCommand;
 
@@ -127,6 +128,14 @@ pub enum EngineError {
         /// The reason.
         why: NotAtomic,
     },
+    /// The target does not support the zones of a workload.
+    #[error("{target}: zones (zonemode=zbd) are not possible here: {why}")]
+    NotZoned {
+        /// Name of the target.
+        target: String,
+        /// The reason.
+        why: NotZoned,
+    },
     /// This process may not use an I/O priority, or the kernel does not know it.
     #[error("the I/O priority {priority} (class/level/hint) is not possible here: {}; class 1 needs root, and hints need Linux 6.5", reason(.source))]
     Priority {
@@ -178,6 +187,8 @@ pub enum FailedOperation {
     Trim,
     /// A comparison or check by the device.
     Verify,
+    /// A reset or finish of a zone.
+    Zone,
     /// An fsync or fdatasync, which has neither offset nor length.
     Sync,
 }
@@ -231,6 +242,7 @@ impl std::fmt::Display for IoFailure {
             FailedOperation::Write => write!(f, "a write of {length} B at byte {offset} ")?,
             FailedOperation::Trim => write!(f, "a trim of {length} B at byte {offset} ")?,
             FailedOperation::Verify => write!(f, "a verification of {length} B at byte {offset} ")?,
+            FailedOperation::Zone => write!(f, "a reset of the zone of {length} B at byte {offset} ")?,
             FailedOperation::Sync => f.write_str("a sync of the written data ")?,
         }
         if self.in_read_back {

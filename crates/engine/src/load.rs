@@ -44,3 +44,4 @@ mod watch;
 pub(crate) mod way;
 mod worker;
 mod write_buffers;
+pub(crate) mod zones;

@@ -159,6 +159,8 @@ pub(crate) struct Shape {
     pub(crate) each_write: Option<EachWrite>,
     /// Whether blocks are trimmed instead of written.
     pub(crate) trims: bool,
+    /// Whether trims are resets of zones.
+    pub(crate) zoned: bool,
     /// Whether writes are atomic.
     pub(crate) atomic: bool,
     /// The call that takes the place of all other I/Os.

@@ -60,6 +60,7 @@ pub fn replay(
         block_bytes: options.largest_bytes,
         each_write: None,
         trims: false,
+        zoned: false,
         atomic: false,
         thread: 0,
         space: None,

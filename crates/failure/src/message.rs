@@ -137,6 +137,7 @@ const fn of_load(error: &EngineError) -> Option<&'static str> {
         | EngineError::NoTrim { .. }
         | EngineError::NoCommands { .. }
         | EngineError::NotAtomic { .. }
+        | EngineError::NotZoned { .. }
         | EngineError::Priority { .. }
         | EngineError::NothingToVerify => None,
     }

@@ -21,7 +21,8 @@ impl Job {
         }
         self.check_priorities()?;
         self.check_nvme()?;
-        self.check_scsi()
+        self.check_scsi()?;
+        self.check_zoned()
     }
 
     fn check_priorities(&self) -> Result<(), String> {
@@ -57,6 +58,7 @@ impl Job {
             trim_ranges: self.trim_ranges(),
             data_placement: self.data_placement(),
             scsi: self.scsi_commands(),
+            zoned: self.zoned(),
         };
         (commands != Commands::default()).then(|| Box::new(commands))
     }

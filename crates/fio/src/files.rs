@@ -102,6 +102,7 @@ impl Job {
         let count = paths.len().max(1) as u64;
         let part = |size: Size| match size {
             Size::Bytes(bytes) => Size::Bytes(bytes / count),
+            Size::Zones(zones) => Size::Zones(zones / count),
             percent @ Size::Percent(_) => percent,
         };
         self.numjobs = clones;

@@ -84,7 +84,7 @@ pub struct Job {
     pub(crate) number_ios: Option<u64>,
     pub(crate) loops: u32,
     pub(crate) offset: Size,
-    pub(crate) offset_increment: u64,
+    pub(crate) offset_increment: Size,
     /// Reads, then writes.
     pub(crate) rate_iops: Option<[u32; 2]>,
     /// Bytes per second of reads, then of writes.
@@ -195,7 +195,7 @@ impl Default for Job {
             number_ios: None,
             loops: 1,
             offset: Size::Bytes(0),
-            offset_increment: 0,
+            offset_increment: Size::Bytes(0),
             rate_iops: None,
             rate_bytes: None,
             align_bytes: 0,
@@ -399,9 +399,10 @@ impl Job {
     /// Returns the start of a clone's range; `None` if it is too large. As in fio, the start is rounded up to a multiple of
     /// the smallest size if it results from a percentage.
     pub(crate) fn start_of(&self, clone: u64, whole_bytes: u64) -> Option<u64> {
-        let start = self.offset.of(whole_bytes).checked_add(self.offset_increment.checked_mul(clone)?)?;
+        let increment = self.in_bytes(self.offset_increment).of(whole_bytes).checked_mul(clone)?;
+        let start = self.in_bytes(self.offset).of(whole_bytes).checked_add(increment)?;
         match self.offset {
-            Size::Bytes(_) => Some(start),
+            Size::Bytes(_) | Size::Zones(_) => Some(start),
             Size::Percent(_) => start.checked_next_multiple_of(self.smallest_block_bytes()),
         }
     }
@@ -410,14 +411,25 @@ impl Job {
     /// of the target ends with the target and is rounded down to a multiple of the smallest size.
     pub(crate) fn size_from(&self, start_bytes: u64, whole_bytes: u64) -> Option<u64> {
         let rest = whole_bytes.saturating_sub(start_bytes);
-        self.size.map(|size| match size {
+        self.size.map(|size| match self.in_bytes(size) {
             Size::Bytes(bytes) => bytes,
             Size::Percent(ALL) => rest,
-            Size::Percent(_) => {
+            size => {
                 let bytes = size.of(whole_bytes).min(rest);
                 bytes - bytes % self.smallest_block_bytes()
             }
         })
+    }
+
+    /// Converts a number of zones to bytes.
+    pub(crate) fn in_bytes(&self, size: Size) -> Size {
+        size.of_zones(self.strides.zone_bytes)
+    }
+
+    /// Returns whether any size is a number of zones.
+    pub(crate) fn uses_zones_as_unit(&self) -> bool {
+        let sizes = [Some(self.offset), Some(self.offset_increment), self.size, self.io_size];
+        sizes.into_iter().flatten().any(|size| matches!(size, Size::Zones(_)))
     }
 
     fn smallest_block_bytes(&self) -> u64 {

@@ -13,6 +13,7 @@ mod priority;
 mod program;
 mod refused;
 mod scsi;
+mod zoned;
 
 pub use entry::{Form, Key, Standing};
 pub use program::{PROGRAM, ProgramOption};
@@ -27,6 +28,7 @@ use logs::LOGS;
 use nvme::NVME;
 use priority::PRIORITY;
 use scsi::SCSI;
+use zoned::ZONED;
 
 use super::Job;
 
@@ -37,7 +39,8 @@ pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
 
 /// Returns the options with an effect.
 fn effective() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(DATA).chain(COURSE).chain(PRIORITY).chain(NVME).chain(SCSI).chain(LOGS)
+    let of_commands = PRIORITY.iter().chain(NVME).chain(SCSI).chain(ZONED);
+    EFFECTIVE.iter().chain(DATA).chain(COURSE).chain(of_commands).chain(LOGS)
 }
 
 /// Returns the names of all options, both accepted and refused.

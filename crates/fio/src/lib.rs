@@ -52,6 +52,8 @@ mod tie;
 mod ties;
 mod values;
 mod variables;
+mod zone_options;
+mod zoned;
 
 pub use command_line::{conflict, jobs_of, selected, with_two_dashes};
 pub use depth_search::DepthSearch;

@@ -7,6 +7,7 @@ use super::Job;
 use super::job::BlockShare;
 use super::limits::Checked;
 use super::rates::Rate;
+use super::values::Size;
 
 /// One hundred percent.
 const ALL: u32 = 100;
@@ -25,7 +26,7 @@ impl Job {
         if clones == 1 {
             return Ok(vec![first]);
         }
-        if self.access == Access::Random && self.offset_increment == 0 && !self.shares_blocks() {
+        if self.access == Access::Random && self.in_bytes(self.offset_increment) == Size::Bytes(0) && !self.shares_blocks() {
             return self.joined(first).map(|workload| vec![workload]);
         }
         let seed_of = |clone: u64| first.seed.wrapping_add(clone << 16);
@@ -150,7 +151,7 @@ impl Job {
             ));
         }
         // As in fio, a percentage refers to `size`, and `number_ios` only shortens a job.
-        let amount = self.io_size.map_or(size, |amount| amount.of(size));
+        let amount = self.io_size.map_or(size, |amount| self.in_bytes(amount).of(size));
         let amount = match self.number_ios {
             Some(ios) => self.bytes_of(ios)?.min(amount),
             None => amount,

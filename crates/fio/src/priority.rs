@@ -42,6 +42,12 @@ impl Priorities {
         IoPriority { class, level: self.level[direction], hint: self.hint[direction] }
     }
 
+    /// Returns whether no option sets a priority.
+    pub(crate) fn is_none(&self) -> bool {
+        let has_split = self.split.iter().any(|shares| !shares.is_empty());
+        self.of_job.is_none() && self.percent == [0; 2] && !has_split
+    }
+
     /// Returns the shares of the reads, direction 0, or of the writes.
     pub(crate) fn shares(&self, direction: usize) -> Vec<PriorityShare> {
         let (read, given) = (direction == 0, self.given(direction));

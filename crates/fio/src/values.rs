@@ -8,13 +8,24 @@ use stdx::units::SECOND_NS;
 pub enum Size {
     Bytes(u64),
     Percent(u8),
+    /// A number of zones. The job converts it to bytes.
+    Zones(u64),
 }
 
 impl Size {
-    /// Returns the size in bytes on a target of the given capacity.
+    /// Returns the size in bytes of a number of zones, or the size itself.
+    pub fn of_zones(self, zone_bytes: u64) -> Self {
+        match self {
+            Self::Zones(zones) => Self::Bytes(zones.saturating_mul(zone_bytes)),
+            other => other,
+        }
+    }
+
+    /// Returns the size in bytes on a target of the given capacity. A number of zones has no size of its own.
     pub fn of(self, whole_bytes: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
+            Self::Zones(_) => 0,
             Self::Percent(percent) => (u128::from(whole_bytes) * u128::from(percent) / 100) as u64,
         }
     }
@@ -83,12 +94,30 @@ fn timed(text: &str, default_unit: &str) -> Result<u64, String> {
     )
 }
 
-/// Parses a size, or a percentage of the target.
+/// Parses a size, a percentage of the target, or a number of zones such as `8z`.
 pub fn size(text: &str) -> Result<Size, String> {
     match text.strip_suffix('%') {
         Some(percent) => percent_of(percent).map(Size::Percent),
+        None => bytes_or_zones(text),
+    }
+}
+
+/// Parses a size or a number of zones such as `8z`.
+pub fn bytes_or_zones(text: &str) -> Result<Size, String> {
+    match text.strip_suffix(['z', 'Z']) {
+        Some(zones) => number(zones, 0, u32::MAX.into()).map(Size::Zones),
         None => bytes(text).map(Size::Bytes),
     }
+}
+
+/// Parses a decimal number from 0 to 1 with up to three decimal places into thousandths.
+pub fn part_of_one(text: &str) -> Result<u16, String> {
+    let milli = match text {
+        "0" | "0.0" => Ok(0),
+        _ => thousandths(text),
+    };
+    let problem = || "it must be from 0 to 1, with up to three decimal places".to_owned();
+    milli.ok().filter(|milli| *milli <= 1000).map(|milli| milli as u16).ok_or_else(problem)
 }
 
 /// Parses an integer percentage from 0 to 100.
@@ -228,6 +257,9 @@ mod tests {
         }
         assert_eq!(size("25%").map(|size| size.of(1000)), Ok(250));
         assert!(size("101%").is_err());
+        assert_eq!(size("8z"), Ok(Size::Zones(8)));
+        assert_eq!(size("8Z").map(|size| size.of_zones(1 << 20)), Ok(Size::Bytes(8 << 20)));
+        assert!(size("z").is_err() && size("-1z").is_err() && bytes("8z").is_err());
     }
 
     #[test]
@@ -245,6 +277,16 @@ mod tests {
         }
         for wrong in ["", ".", "0", "-1", "1.2345", "1.2.3", "1:2", "x", "99999999999", "1.+5"] {
             assert!(thousandths(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parts_are_from_zero_to_one() {
+        for (text, expected) in [("0", 0), ("0.0", 0), ("0.125", 125), ("0.7", 700), ("1", 1000), ("1.0", 1000)] {
+            assert_eq!(part_of_one(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "1.001", "2", "-0.5", "0.1234", "x"] {
+            assert!(part_of_one(wrong).is_err(), "{wrong}");
         }
     }
 

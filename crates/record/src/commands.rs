@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Regime;
+use crate::{Regime, Zoned};
 
 /// What individual I/O commands carry beyond data, offset and length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Commands {
     /// SCSI commands that differ from plain reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scsi: Option<ScsiCommands>,
+    /// How the zones of a zoned block device are used; `None` if the target has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<Zoned>,
 }
 
 /// A share of the writes that are another command.
@@ -244,7 +247,10 @@ impl Commands {
             return Some(format!("more than {} ranges per trim", Self::MOST_RANGES));
         }
         let bytes = u64::from(block_bytes) * u64::from(self.trim_ranges);
-        (bytes > i32::MAX as u64).then(|| "trims of more than 2 GiB".into())
+        if bytes > i32::MAX as u64 {
+            return Some("trims of more than 2 GiB".into());
+        }
+        self.zoned.as_ref().and_then(|zoned| zoned.problem(self, regime)).map(str::to_owned)
     }
 
     /// Returns why these commands are impossible; `None` if they are possible. `block_bytes` is the largest I/O.

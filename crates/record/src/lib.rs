@@ -58,6 +58,7 @@ mod verified;
 mod wall;
 mod weight;
 mod workload;
+mod zoned;
 
 pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};
 pub use chain::Digest;
@@ -126,3 +127,4 @@ pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, DataPattern, IoKind, Range, Until, Workload, WorkloadError, Zone, notation, read_percent_of,
 };
+pub use zoned::{EarlyResets, Zoned};

@@ -73,6 +73,8 @@ pub enum NotMeasured {
     Verification,
     /// The load trims blocks.
     Trims,
+    /// The load writes to the write pointers of zones, which a measurement would move.
+    Zones,
     /// Polling requires io_uring.
     Polling,
     /// A measurement would fill the page cache with blocks of the load.
@@ -152,6 +154,7 @@ impl fmt::Display for NotMeasured {
             Self::Syncs => "the load syncs its writes",
             Self::Verification => "the load verifies blocks, whose stamps a measurement would replace",
             Self::Trims => "the load trims blocks",
+            Self::Zones => "the load uses zones, whose write pointers a measurement would move",
             Self::Polling => "polling requires io_uring",
             Self::Buffered => "a measurement would fill the page cache with blocks of the load",
             Self::OneEngine => "fewer than two engines can be set up",

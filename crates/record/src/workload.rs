@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-use crate::{Commands, Reducible, Regime, Sequence};
+use crate::{Commands, Reducible, Regime, Sequence, Zoned};
 
 /// A load on a drive. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -394,6 +394,12 @@ impl Workload {
     #[must_use]
     pub fn shares_blocks(&self) -> bool {
         self.commands.as_ref().is_some_and(|commands| commands.shared_blocks)
+    }
+
+    /// Returns how the workload uses the zones of its target; `None` if the target has none.
+    #[must_use]
+    pub fn zoned(&self) -> Option<Zoned> {
+        self.commands.as_ref().and_then(|commands| commands.zoned)
     }
 
     /// Returns the number of outstanding I/Os over all threads (OIO).

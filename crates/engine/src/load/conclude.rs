@@ -146,6 +146,7 @@ fn failed(
         target: target.name.to_owned(),
         operation: match first {
             Failure { is_sync: true, .. } => FailedOperation::Sync,
+            Failure { is_of_zone: true, .. } => FailedOperation::Zone,
             Failure { access, .. } if workload.regime.trims && !access.read => FailedOperation::Trim,
             Failure { access, .. } if only_verifies(workload) && !access.read => FailedOperation::Verify,
             Failure { access, .. } => FailedOperation::of(*access),

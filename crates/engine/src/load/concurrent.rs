@@ -12,6 +12,7 @@ use super::read_back::read_back;
 use super::run::run_and_check;
 use super::target::Target;
 use super::verify_report::VerifyReport;
+use super::zones::{Zones, check_together};
 use crate::error::EngineError;
 use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
@@ -29,11 +30,12 @@ pub struct Answer {
     pub verified: Option<VerifyReport>,
 }
 
-/// Checks that no workload writes to a range that another workload verifies, unless both verify what they write.
+/// Checks that no workload writes to a range that another workload verifies, unless both verify what they write, and that
+/// no workload ignores the zones that another one respects.
 ///
 /// # Errors
 /// [`EngineError::VerifiedRangeShared`], or [`EngineError::Unverifiable`] if the blocks of such workloads have no size in
-/// common.
+/// common, or [`EngineError::NotZoned`].
 pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineError> {
     for (index, checked) in workloads.iter().enumerate().filter(|(_, workload)| workload.regime.verify) {
         for (other_index, other) in workloads.iter().enumerate() {
@@ -50,7 +52,8 @@ pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineEr
         }
     }
     let unverifiable = |why| EngineError::Unverifiable { target: target.to_owned(), why };
-    ledger::check(workloads).map_err(unverifiable)
+    ledger::check(workloads).map_err(unverifiable)?;
+    check_together(target, workloads)
 }
 
 /// Stops the other workloads when one of them panics.
@@ -101,12 +104,14 @@ pub fn run(
     on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
 ) -> Result<Vec<Answer>, EngineError> {
     let ledgers = ledgers(workloads, target.options.expected_run);
+    let zones = Zones::of(target, workloads)?;
     if let ([only], [stream]) = (workloads, streams) {
         let target = Target {
             options: target.options.of_manner(stream.manner),
             finish: stream.exits.map(|(exits, position)| exits.flag(position)),
             portion: stream.portion,
             ledger: ledgers[0].as_ref(),
+            zones: zones.as_ref(),
             ..*target
         };
         let ended = answer(&target, only, stream.read_back, &mut |tick| on_tick(0, tick));
@@ -128,6 +133,7 @@ pub fn run(
                 finish: Some(finish),
                 portion: stream.portion,
                 ledger: ledgers[index].as_ref(),
+                zones: zones.as_ref(),
                 ..*target
             };
             let (sender, stop) = (sender.clone(), &stop);

@@ -1,6 +1,6 @@
 //! Runs a workload with the best I/O engine that can be set up.
 
-use std::io;
+use std::{io, slice};
 
 use record::errno::reason;
 use record::{Fallback, IoEngine, IoPath, Workload};
@@ -14,6 +14,7 @@ use super::nvme_support::check_nvme;
 use super::priorities::check_priorities;
 use super::target::Target;
 use super::way::Way;
+use super::zones::{Zones, check_zones};
 use crate::choice::Choice;
 use crate::error::EngineError;
 use crate::options::Engine;
@@ -38,12 +39,14 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
 /// Checks that a target supports what a workload needs beyond reads and writes. Changes nothing.
 ///
 /// # Errors
-/// [`EngineError::NoTrim`], [`EngineError::NotAtomic`], [`EngineError::NoCommands`] and [`EngineError::Priority`].
+/// [`EngineError::NoTrim`], [`EngineError::NotZoned`], [`EngineError::NotAtomic`], [`EngineError::NoCommands`] and
+/// [`EngineError::Priority`].
 pub fn check_support(target: &Target<'_>, workload: &Workload) -> Result<(), EngineError> {
     let by_command = workload.commands.as_ref().is_some_and(|commands| commands.needs_nvme());
-    if workload.regime.trims && !by_command {
+    if workload.regime.trims && !by_command && workload.zoned().is_none() {
         check_trims(target)?;
     }
+    check_zones(target, workload)?;
     check_atomic(target, workload)?;
     check_nvme(target, workload)?;
     check_priorities(workload)
@@ -78,7 +81,12 @@ pub(super) fn run_and_check(
     check_support(target, workload)?;
     let own = (workload.regime.verify && target.ledger.is_none())
         .then(|| Ledger::of(workload, target.options.expected_run));
-    let target = &Target { ledger: target.ledger.or(own.as_ref()), ..*target };
+    let own_zones = if target.zones.is_none() { Zones::of(target, slice::from_ref(workload))? } else { None };
+    let target = &Target {
+        ledger: target.ledger.or(own.as_ref()),
+        zones: target.zones.or(own_zones.as_ref()).filter(|_| workload.zoned().is_some()),
+        ..*target
+    };
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
     let choice = target.options.choices.of(workload);
     for way in ways(target, workload, choice) {

@@ -9,6 +9,7 @@ use stdx::units::SECOND_NS;
 
 use super::ledger::Ledger;
 use super::portion::Portion;
+use super::zones::Zones;
 use crate::clock::Clock;
 use crate::options::LoadOptions;
 use crate::queue::passthrough::CommandDevice;
@@ -43,6 +44,8 @@ pub struct Target<'a> {
     pub(crate) portion: Option<Portion<'a>>,
     /// The blocks that workloads with verification write.
     pub(crate) ledger: Option<&'a Arc<Ledger>>,
+    /// The zones of a zoned device, if workloads use them.
+    pub(crate) zones: Option<&'a Arc<Zones>>,
     /// For file operations: the names of the files in the folder that is the target.
     pub(crate) names: &'a [CString],
 }
@@ -87,6 +90,7 @@ impl<'a> Target<'a> {
             finish: None,
             portion: None,
             ledger: None,
+            zones: None,
             names: &[],
         }
     }

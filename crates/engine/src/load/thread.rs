@@ -21,6 +21,7 @@ use super::start::{Control, Farewell};
 use super::target::Target;
 use super::worker::{Ahead, Failure, Repeats, Request, Worker};
 use super::write_buffers::{self, WriteBuffers};
+use super::zones::ZoneUse;
 use crate::effort;
 use crate::options::Engine;
 use crate::queue::deallocate::RANGE_BYTES;
@@ -63,6 +64,7 @@ pub(super) fn work<Q: Queue, C: Content>(
         block_bytes: buffer_bytes(workload),
         each_write: workload.regime.syncs.each_write,
         trims: workload.regime.trims,
+        zoned: workload.zoned().is_some(),
         atomic: workload.commands.as_ref().is_some_and(|commands| commands.atomic),
         space: match target.options.engine {
             Engine::Space(call) => Some(call),
@@ -122,6 +124,10 @@ const TRIED_BYTES: u32 = 64 << 10;
 /// Returns the length of a buffer: of the largest I/O, or of the list of the ranges of a trim, which may be longer than any
 /// transfer. It is a whole number of sectors, because the ring is tried with a read of this length.
 fn buffer_bytes(workload: &Workload) -> u32 {
+    if workload.regime.trims && workload.zoned().is_some() {
+        // A reset transfers no data, and zones are large.
+        return RANGE_BYTES as u32;
+    }
     match ranges_of(workload) {
         0 => workload.block_bytes,
         ranges => {
@@ -156,10 +162,11 @@ fn run<Q: Queue, C: Content>(
             let schedule = Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns);
             worker.run_paced(schedule, syncs)?;
         }
-        None if regime.is_stepped() || target.portion.is_some() => {
+        None if regime.is_stepped() || target.portion.is_some() || target.zones.is_some() => {
+            let zones = ZoneUse::of(target, workload);
             let pauses = regime.thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
             let share = target.portion.map(Share::of);
-            ending.paused_until_ns = worker.run_stepped(syncs, pauses, share)?;
+            ending.paused_until_ns = worker.run_stepped(syncs, pauses, share, zones)?;
         }
         None => worker.run()?,
     }
@@ -190,7 +197,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
         content: C::new(workload, thread, target.ledger),
         recorder,
         depth: workload.queue_depth,
-        write_buffers: WriteBuffers::of(workload).filter(|_| target.portion.is_none()),
+        write_buffers: WriteBuffers::of(workload).filter(|_| target.portion.is_none() && target.zones.is_none()),
         deadline_ns: u64::MAX,
         stop,
         requests: vec![

@@ -22,6 +22,8 @@ pub(crate) struct Failure {
     /// The I/O; without a length if a sync failed.
     pub(crate) access: Access,
     pub(crate) is_sync: bool,
+    /// Whether a reset or finish of a zone failed; the access is then the zone.
+    pub(crate) is_of_zone: bool,
     pub(crate) at_ns: u64,
     /// Positive error number; 0 for a short transfer.
     pub(crate) errno: i32,
@@ -241,6 +243,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
+    /// Returns whether a stop was requested.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Records a completed I/O. The first I/O that completes at or after the deadline ends the loop instead.
     #[inline(always)]
     pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
@@ -360,21 +367,28 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         if sync.is_none() && self.forgive(access, done, errno) {
             return After::Done;
         }
-        self.stop.store(true, Ordering::Relaxed);
-        self.ahead.end();
-        let failure = self.failure.get_or_insert_with(|| Failure {
+        self.end_by(Failure {
             access,
             is_sync: sync.is_some(),
+            is_of_zone: false,
             at_ns: done_ns,
             errno,
             transferred_bytes: result.max(0).unsigned_abs(),
             counts: Vec::new(),
         });
+        After::Failed
+    }
+
+    /// Ends the run of all workers because of a failed operation. Keeps the first one and counts all.
+    pub(crate) fn end_by(&mut self, failed: Failure) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.ahead.end();
+        let errno = failed.errno;
+        let failure = self.failure.get_or_insert(failed);
         match failure.counts.iter_mut().find(|(kind, _)| *kind == errno) {
             Some((_, count)) => *count += 1,
             None => failure.counts.push((errno, 1)),
         }
-        After::Failed
     }
 
     /// Accepts an I/O that failed in a way that the workload tolerates: its error is counted, or the part that it

@@ -181,7 +181,9 @@ impl Threads {
             completions: VecDeque::with_capacity(depth),
             closing: false,
         };
-        let trim = if shape.trims {
+        let trim = if shape.trims && shape.zoned {
+            Some(Trim::ResetZone)
+        } else if shape.trims {
             // SAFETY: the target keeps its file open during the load.
             Some(Trim::of(unsafe { BorrowedFd::borrow_raw(shape.fd) })?)
         } else {

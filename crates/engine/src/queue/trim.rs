@@ -1,9 +1,11 @@
-//! Trims: `BLKDISCARD` on block devices, `fallocate` with `FALLOC_FL_PUNCH_HOLE` on files.
+//! Trims: `BLKDISCARD` on block devices, `fallocate` with `FALLOC_FL_PUNCH_HOLE` on files, resets of zones.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 use rustix::fs::{FallocateFlags, FileType};
+
+use crate::load::zones::kernel::reset;
 
 /// `BLKDISCARD` from linux/fs.h, `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -17,6 +19,8 @@ pub(crate) enum Trim {
     Discard,
     /// The file system frees the blocks.
     PunchHole,
+    /// The device resets a zone.
+    ResetZone,
 }
 
 impl Trim {
@@ -55,6 +59,7 @@ impl Trim {
                 let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 Ok(rustix::fs::fallocate(file, flags, offset_bytes, length_bytes)?)
             }
+            Self::ResetZone => reset(file, offset_bytes, length_bytes),
         }
     }
 }

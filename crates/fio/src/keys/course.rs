@@ -21,18 +21,20 @@ pub(super) const COURSE: &[Key] = &[
         &[],
         NAME,
         "`strided`: sequential I/O transfers `zonesize` bytes, skips `zoneskip` bytes, and so on, and starts again at the end of \
-         `size` (fio continues to the end of the target); `none` [none]",
+         `size` (fio continues to the end of the target); `zbd`: the target is a zoned block device, on which writes go to write \
+         pointers and trims are zone resets (below); `none` [none]",
         |job, text| {
             job.strides.zoned = match text {
-                "none" => Some(false),
+                "none" | "zbd" => Some(false),
                 "strided" => Some(true),
-                _ => return Err("only none and strided are supported".into()),
+                _ => return Err("supported: none, strided and zbd".into()),
             };
+            job.commands.zoned.is_on = text == "zbd";
             Ok(())
         },
     )
     .differs(),
-    key("zonesize", &[], Form::Size, "bytes to transfer in each zone of `zonemode=strided`", |job, text| {
+    key("zonesize", &[], Form::Size, "bytes to transfer in each zone of `zonemode=strided`; the size that the zones of `zonemode=zbd` must have", |job, text| {
         bytes(text).map(|bytes| job.strides.zone_bytes = bytes)
     }),
     key(

@@ -10,7 +10,7 @@ use crate::setters::{
     new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type, threads, unbuffered,
 };
 use crate::sprandom::over_provisioning;
-use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
+use crate::values::{bytes_or_zones, bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
@@ -115,7 +115,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "size",
         &[],
         Form::Size,
-        "part of the target that each clone may access, in bytes or percent, which ends with the target; also the amount it \
+        "part of the target that each clone may access, in bytes, percent or zones (`8z`, with `zonesize`), which ends with the target; also the amount it \
          transfers [everything after `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
@@ -141,7 +141,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "offset",
         &["start_offset", "fileoffset"],
         Form::Size,
-        "start offset on the target, in bytes, or in percent, rounded up to a multiple of the smallest size [0]",
+        "start offset on the target, in bytes, in zones (`8z`, with `zonesize`), or in percent, rounded up to a multiple of the smallest size [0]",
         |job, text| size(text).map(|size| job.offset = size),
     ),
     key(
@@ -149,7 +149,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         Form::Size,
         "distance between the start offsets of successive clones [0]",
-        |job, text| bytes(text).map(|bytes| job.offset_increment = bytes),
+        |job, text| bytes_or_zones(text).map(|size| job.offset_increment = size),
     ),
     key(
         "runtime",

@@ -14,7 +14,7 @@ const fn refused(names: &'static [&'static str], why: &'static str) -> Refused {
 
 const NETWORK: &str = "a load tests storage, not network transfers";
 const REMOTE: &str = "remote stores are not supported; attach the store as a block device or mount it";
-const ZONED: &str = "zoned drives are not supported";
+const ZONED: &str = "zones are those of a zoned drive, which knows their capacity; others have none";
 const TRIM: &str = "a job trims either all of its blocks or none, one range at a time";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
 const CGROUPS: &str = "resource groups and users are set outside Plateau, for example with systemd-run";
@@ -77,14 +77,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["volume"], REMOTE),
     refused(&["brick"], REMOTE),
     refused(&["zonecapacity"], ZONED),
-    refused(&["read_beyond_wp"], ZONED),
-    refused(&["max_open_zones"], ZONED),
-    refused(&["job_max_open_zones"], ZONED),
-    refused(&["ignore_zone_limits"], ZONED),
-    refused(&["zone_reset_threshold"], ZONED),
-    refused(&["zone_reset_frequency"], ZONED),
-    refused(&["recover_zbd_write_error"], ZONED),
-    refused(&["write_zone_remainder", "write_zone_remainders"], ZONED),
     refused(&["trim_verify_zero"], TRIM),
     refused(&["trim_backlog"], TRIM),
     refused(&["trim_backlog_batch"], TRIM),

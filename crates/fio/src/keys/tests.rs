@@ -143,7 +143,7 @@ fn errors_list_the_possible_values() {
         ("steadystate", "iops", "iops_slope"),
         ("steadystate", "cpu:1%", "iops_slope"),
         ("steadystate", "lat:50us", "percent"),
-        ("zonemode", "zbd", "only none and strided"),
+        ("zonemode", "zbc", "supported: none, strided and zbd"),
         ("fill_device", "2", "0 or 1"),
         ("bs", "0", "1 to 1g"),
         ("bs", "4KiB", "write k"),

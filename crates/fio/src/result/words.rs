@@ -2,8 +2,7 @@
 
 use record::{
     Commands, DataPattern, EachWrite, IoKind, Offsets, PriorityShare, Process, Reducible, Regions, Sequence,
-    Syncs, ThinkTime, Workload, WriteModeShare, Zone,
-};
+    Syncs, ThinkTime, Workload, WriteModeShare, Zone, Zoned};
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
 use super::part::places_of;
@@ -69,8 +68,21 @@ fn of_commands(commands: &Commands) -> Vec<String> {
         let fua: String = fua.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect();
         format!("SCSI commands {}{fua}", scsi.write.name())
     });
-    let nvme = [ranges, modes, placed, scsi].into_iter().flatten();
+    let nvme = [ranges, modes, placed, scsi, commands.zoned.map(of_zoned)].into_iter().flatten();
     nvme.chain(atomic).chain(of_all).chain(commands.priority_shares.iter().map(share)).collect()
+}
+
+/// Describes the use of the zones of a zoned block device.
+fn of_zoned(zoned: Zoned) -> String {
+    let open = (zoned.max_open_zones > 0).then(|| format!("at most {} open", zoned.max_open_zones));
+    let own = (zoned.thread_max_open_zones > 0).then(|| format!("{} by each clone", zoned.thread_max_open_zones));
+    let early = zoned.early_resets.map(|early| {
+        let percent = f64::from(early.threshold_milli) / 10.0;
+        format!("one reset in {} writes above {percent} %", early.writes_per_reset())
+    });
+    let beyond = zoned.reads_beyond.then(|| "reads beyond write pointers".to_owned());
+    let details: Vec<String> = [open, own, early, beyond].into_iter().flatten().collect();
+    if details.is_empty() { "zones".to_owned() } else { format!("zones: {}", details.join(", ")) }
 }
 
 /// Formats a kind of I/O, with its percentage of reads if it differs from the workload's.

@@ -459,26 +459,43 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("uring-cmd-bsg", "cmd_type=bsg"),
     ("uring-cmd-pi-ext", "pi_act=0"),
     ("uring-cmd-pi-sb", "pi_act=0"),
-    ("uring-cmd-zoned-append", "zonemode=zbd"),
-    ("uring-cmd-zoned", "zonemode=zbd"),
+    ("uring-cmd-zoned-append", "write_mode=zone_append"),
     ("xnvme-pi", "pi_act=0"),
-    ("xnvme-zoned", "zonemode=zbd"),
-    ("zbd-rand-write-trim-gc", "zonemode=zbd"),
-    ("zbd-rand-write-zone-reset-gc", "zonemode=zbd"),
-    ("zbd-rand-write", "zonemode=zbd"),
-    ("zbd-seq-read", "zonemode=zbd"),
 ];
 
 /// Examples with options that are supported, but not in this combination, each with the error.
-pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[(
-    "xnvme-fdp",
-    &[
-        "global rw=randwrite size=2M iodepth=1 bs=4K thread=1 fdp=1 fdp_pli=4,5",
-        "default ",
-        "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
-    ],
-    "write_mode, num_range above 1 and fdp need ioengine=io_uring_cmd",
-)];
+pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "xnvme-fdp",
+        &[
+            "global rw=randwrite size=2M iodepth=1 bs=4K thread=1 fdp=1 fdp_pli=4,5",
+            "default ",
+            "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
+        ],
+        "write_mode, num_range above 1 and fdp need ioengine=io_uring_cmd",
+    ),
+    (
+        "xnvme-zoned",
+        &[
+            "global zonemode=zbd rw=write size=1G iodepth=1 bs=4K direct=1 thread=1 ramp_time=1 norandommap=1 verify=crc32c \
+             allow_file_create=0",
+            "default ",
+            "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
+        ],
+        "zonemode=zbd cannot be combined with verify",
+    ),
+    (
+        "uring-cmd-zoned",
+        &[
+            "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme zonemode=zbd size=1G iodepth=1 bs=256K \
+             verify=crc32c stonewall=1",
+            "rand-write rw=randwrite",
+            "write-opts rw=write registerfiles=1 sqthread_poll=1 sqthread_poll_cpu=0",
+            "randwrite-opts rw=randwrite sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
+        ],
+        "zonemode=zbd needs an ioengine of the block layer",
+    ),
+];
 
 /// What an example needs that the test's file lacks: its name in the documentation, and a part of the error about the file.
 pub type Needed = (&'static str, &'static str);
@@ -487,6 +504,7 @@ const NVME: Needed = ("NVMe drives", "NVMe");
 const SCSI: Needed = ("SCSI drives", "sg requires a whole SCSI or SATA disk");
 /// A failed I/O ends the load, while fio continues with its next job.
 const SCSI_UNTIL_A_FAILURE: Needed = ("SCSI drives, until its first job fails", SCSI.1);
+const ZONED: Needed = ("zoned block devices", "zones (zonemode=zbd) are not possible here: the target is not a block device");
 const ATOMIC: Needed = ("devices with atomic writes", "atomic writes are not possible here");
 
 /// Examples that only lack the drive that they need.
@@ -574,6 +592,50 @@ pub const NEEDS_DRIVE: &[(Needed, Example)] = &[
             &[
                 "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1",
                 "mixed-write-modes rw=write write_mode=write/40:zeroes/30:uncor/20:verify/10",
+            ],
+        ),
+    ),
+    (
+        ZONED,
+        (
+            "zbd-rand-write",
+            &[
+                "global name=zbd-rand-write group_reporting rw=randwrite zonemode=zbd zonesize=256M max_open_zones=32 bs=512K \
+                 direct=1 numjobs=16 time_based runtime=180",
+                "dev1 filename=/dev/sdj ioengine=psync",
+            ],
+        ),
+    ),
+    (
+        ZONED,
+        (
+            "zbd-rand-write-trim-gc",
+            &[
+                "global group_reporting zonemode=zbd zonesize=256M direct=1 time_based runtime=30 filename=/dev/sdb offset=524z",
+                "warmup rw=randwrite bs=2M size=128z ioengine=libaio runtime=3",
+                "wjob wait_for=warmup rw=randwrite bs=2M size=128z ioengine=libaio flow=128",
+                "trimjob wait_for=warmup rw=randtrim bs=256M size=128z ioengine=psync flow=1",
+            ],
+        ),
+    ),
+    (
+        ZONED,
+        (
+            "zbd-rand-write-zone-reset-gc",
+            &[
+                "global name=zbd-rand-write-gc group_reporting rw=randwrite zonemode=zbd zonesize=256M bs=32M direct=1 \
+                 time_based runtime=40",
+                "dev1 filename=/dev/sdb size=8z offset=524z ioengine=psync zone_reset_threshold=0.7 zone_reset_frequency=0.125",
+            ],
+        ),
+    ),
+    (
+        ZONED,
+        (
+            "zbd-seq-read",
+            &[
+                "global name=zbd-seq-read rw=read bs=256K direct=1 numjobs=1 zonemode=zbd zonesize=256M read_beyond_wp=0",
+                "dev1 filename=/dev/sdd offset=140660178944 size=10G ioengine=libaio iodepth=16",
             ],
         ),
     ),

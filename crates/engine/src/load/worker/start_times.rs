@@ -168,6 +168,7 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         block_bytes: workload.block_bytes,
         each_write: None,
         trims: false,
+        zoned: false,
         atomic: false,
         thread: 0,
         space: None,

@@ -206,7 +206,7 @@ fn run_tolerating(
         }
         By::Steps => {
             let pauses = thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
-            worker.run_stepped(syncs, pauses, None).map(|_| ())
+            worker.run_stepped(syncs, pauses, None, None).map(|_| ())
         }
         By::Depth | By::WriteBuffers => worker.run(),
     }

@@ -1,0 +1,135 @@
+//! Zoned block devices: writes go to the write pointers of zones, and zones are reset before they are written again.
+//!
+//! All threads and workloads of a target share a table of its zones, in which they claim a zone for each I/O. A zone has at
+//! most one write in flight, because its writes must arrive in order, and nothing below guarantees that.
+
+pub(crate) mod check;
+mod issue;
+pub(crate) mod kernel;
+pub(crate) mod refusal;
+mod table;
+
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use record::Workload;
+use stdx::access::Access;
+
+use super::target::Target;
+use crate::error::EngineError;
+use check::smallest_bytes;
+use kernel::Kernel;
+use refusal::NotZoned;
+use table::{Placed, Table, ZoneJob};
+
+/// Commands that change a zone.
+pub(crate) trait ZoneCommands {
+    /// Makes a zone empty, which destroys its data.
+    fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
+    /// Makes a zone full without writing the rest of it.
+    fn finish(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
+}
+
+/// The zones of a target, shared by all threads and workloads.
+#[derive(Debug)]
+pub(crate) struct Zones(Mutex<Table>);
+
+impl Zones {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // A panicking thread leaves the table consistent, because nothing in it can panic between two related changes.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the zones of a target that workloads with zones use; `None` if no workload has zones.
+    pub(super) fn of(target: &Target<'_>, workloads: &[Workload]) -> Result<Option<Arc<Self>>, EngineError> {
+        let zoned: Vec<&Workload> = workloads.iter().filter(|workload| workload.zoned().is_some()).collect();
+        let (Some(file), false) = (target.fd, zoned.is_empty()) else { return Ok(None) };
+        let report = kernel::report(file).map_err(|why| refused(target.name, why))?;
+        for workload in &zoned {
+            check::check(&report, workload, target.is_buffered).map_err(|why| refused(target.name, why))?;
+        }
+        let limit = check::limit(&report, &zoned);
+        Ok(Some(Arc::new(Self(Mutex::new(Table::new(report, limit))))))
+    }
+}
+
+fn refused(target: &str, why: NotZoned) -> EngineError {
+    EngineError::NotZoned { target: target.to_owned(), why }
+}
+
+/// Checks that a target has the zones that a workload needs, if it needs any. Changes nothing.
+pub(super) fn check_zones(target: &Target<'_>, workload: &Workload) -> Result<(), EngineError> {
+    let Some(file) = target.fd.filter(|_| workload.zoned().is_some()) else { return Ok(()) };
+    let checked = kernel::report(file).and_then(|report| check::check(&report, workload, target.is_buffered));
+    checked.map_err(|why| refused(target.name, why))
+}
+
+/// Checks that all workloads that write to a target respect its zones, if any of them does.
+pub(super) fn check_together(target: &str, workloads: &[Workload]) -> Result<(), EngineError> {
+    let any_zoned = workloads.iter().any(|workload| workload.zoned().is_some());
+    let ignores = |workload: &Workload| workload.writes() && workload.zoned().is_none();
+    if any_zoned && workloads.iter().any(ignores) {
+        return Err(refused(target, NotZoned::Mixed));
+    }
+    Ok(())
+}
+
+/// One thread's use of the zones. When it is dropped, the thread no longer waits for any of them.
+pub(super) struct ZoneUse<'a> {
+    zones: &'a Zones,
+    job: ZoneJob,
+    commands: Box<dyn ZoneCommands + 'a>,
+    /// Accesses to these bytes of the zone that was left last are not issued.
+    skipping: Range<u64>,
+    /// Bytes that were skipped since the last I/O.
+    skipped_bytes: u64,
+}
+
+impl<'a> ZoneUse<'a> {
+    /// Returns the use of a thread; `None` for a workload without zones.
+    pub(super) fn of(target: &Target<'a>, workload: &Workload) -> Option<Self> {
+        let (zones, zoned, file) = (target.zones?, workload.zoned()?, target.fd?);
+        let job = zones.table().job(workload, zoned, smallest_bytes(workload));
+        Some(Self::with(zones, job, Box::new(Kernel(file))))
+    }
+
+    fn with(zones: &'a Zones, job: ZoneJob, commands: Box<dyn ZoneCommands + 'a>) -> Self {
+        Self { zones, job, commands, skipping: 0..0, skipped_bytes: 0 }
+    }
+
+    fn place(&self, access: Access) -> Placed {
+        self.zones.table().place(&self.job, access)
+    }
+
+    /// Ends the claim of an I/O, which succeeded or failed.
+    pub(super) fn ended(&self, access: Access, is_done: bool) {
+        self.zones.table().ended(&self.job, access, is_done);
+    }
+
+    /// Resets a zone that was claimed for a write.
+    fn reset(&self, zone: (u64, u64)) -> io::Result<()> {
+        self.commands.reset(zone.0, zone.1)
+    }
+
+    /// Finishes a claimed zone, and ends the claim.
+    fn finish(&self, zone: (u64, u64)) -> io::Result<()> {
+        let finished = self.commands.finish(zone.0, zone.1);
+        self.zones.table().finished(zone.0, finished.is_ok());
+        finished
+    }
+
+    /// Returns a number that changes whenever a zone becomes available.
+    fn progress(&self) -> u64 {
+        self.zones.table().progress
+    }
+}
+
+impl Drop for ZoneUse<'_> {
+    fn drop(&mut self) {
+        self.zones.table().left(&self.job);
+    }
+}
+
+#[cfg(test)]
+mod tests;
