@@ -26,7 +26,10 @@ impl Job {
         if clones == 1 {
             return Ok(vec![first]);
         }
-        if self.access == Access::Random && self.in_bytes(self.offset_increment) == Size::Bytes(0) && !self.shares_blocks() {
+        if self.access == Access::Random
+            && self.in_bytes(self.offset_increment) == Size::Bytes(0)
+            && !self.shares_blocks()
+        {
             return self.joined(first).map(|workload| vec![workload]);
         }
         let seed_of = |clone: u64| first.seed.wrapping_add(clone << 16);

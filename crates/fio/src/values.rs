@@ -282,7 +282,9 @@ mod tests {
 
     #[test]
     fn parts_are_from_zero_to_one() {
-        for (text, expected) in [("0", 0), ("0.0", 0), ("0.125", 125), ("0.7", 700), ("1", 1000), ("1.0", 1000)] {
+        for (text, expected) in
+            [("0", 0), ("0.0", 0), ("0.125", 125), ("0.7", 700), ("1", 1000), ("1.0", 1000)]
+        {
             assert_eq!(part_of_one(text), Ok(expected), "{text}");
         }
         for wrong in ["", "1.001", "2", "-0.5", "0.1234", "x"] {

@@ -30,11 +30,14 @@ impl Job {
         let has_priorities = !self.commands.priorities.is_none();
         [
             (self.verify, "verify: a zone that is reset before all of it is read back loses its data"),
-            (self.rate_iops.is_some() || self.rate_bytes.is_some(), "a rate: a schedule does not wait for zones"),
+            (
+                self.rate_iops.is_some() || self.rate_bytes.is_some(),
+                "a rate: a schedule does not wait for zones",
+            ),
             (self.access == Access::Sequential && is_mix, "rw=rw; use randrw, or one job for each direction"),
             (self.strides.skip_bytes != 0, "a number of bytes to skip in rw"),
             (self.strides.zone_skip_bytes > 0, "zoneskip; every zone of the range is used"),
-            (self.order.blocks.is_some() || self.sprandom.is_on(), "sprandom or a sequence of offsets"),
+            (self.order.blocks.is_some() || self.sprandom.is_on, "sprandom or a sequence of offsets"),
             (
                 self.continues_after.tolerated() != record::Tolerated::NONE,
                 "continue_on_error: the write pointer is unknown after an error",
@@ -50,7 +53,9 @@ impl Job {
     /// Returns how the job uses the zones of its target; `None` without `zonemode=zbd`.
     pub(crate) fn zoned(&self) -> Option<Zoned> {
         let zones = &self.commands.zoned;
-        zones.is_on.then(|| Zoned { zone_bytes: self.strides.zone_bytes, ..zones.how })
+        zones
+            .is_on
+            .then(|| Zoned { zone_bytes: self.strides.zone_bytes, ..zones.how })
             .map(|zoned| self.for_direction(zoned))
     }
 

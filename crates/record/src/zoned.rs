@@ -55,7 +55,9 @@ impl Zoned {
             return Some("zones of a zoned device with verification, a schedule, or descending offsets");
         }
         if regime.tolerated != Tolerated::NONE {
-            return Some("zones of a zoned device with tolerated errors, after which a write pointer is unknown");
+            return Some(
+                "zones of a zoned device with tolerated errors, after which a write pointer is unknown",
+            );
         }
         let is_wrong = |resets: EarlyResets| {
             resets.threshold_milli > 1000 || !(1..=1000).contains(&resets.per_thousand_writes)
@@ -99,7 +101,10 @@ mod tests {
         ] {
             let problem = commands.problem(&regime, 4096);
             assert_eq!(problem.is_some(), expected.is_some(), "{problem:?}");
-            assert!(expected.is_none_or(|part| problem.is_some_and(|text| text.contains(part))), "{expected:?}");
+            assert!(
+                expected.is_none_or(|part| problem.is_some_and(|text| text.contains(part))),
+                "{expected:?}"
+            );
         }
         let writes = |per| EarlyResets { threshold_milli: 0, per_thousand_writes: per }.writes_per_reset();
         assert_eq!([writes(125), writes(1000), writes(1)], [8, 1, 1000]);

@@ -18,6 +18,7 @@ mod purge;
 mod refusals;
 mod removal;
 mod write_cache;
+mod zoned;
 
 use super::check::Group;
 
@@ -38,6 +39,7 @@ pub const GROUPS: &[Group] = &[
     write_cache::GROUP,
     lba_format::GROUP,
     array::GROUP,
+    zoned::GROUP,
     hosts::GROUP,
     removal::GROUP,
     power::GROUP,

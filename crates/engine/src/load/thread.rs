@@ -197,7 +197,8 @@ fn new_worker<'a, Q: Queue, C: Content>(
         content: C::new(workload, thread, target.ledger),
         recorder,
         depth: workload.queue_depth,
-        write_buffers: WriteBuffers::of(workload).filter(|_| target.portion.is_none() && target.zones.is_none()),
+        write_buffers: WriteBuffers::of(workload)
+            .filter(|_| target.portion.is_none() && target.zones.is_none()),
         deadline_ns: u64::MAX,
         stop,
         requests: vec![

@@ -8,6 +8,7 @@ mod issue;
 pub(crate) mod kernel;
 pub(crate) mod refusal;
 mod table;
+mod zone;
 
 use std::io;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use crate::setters::{
     new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type, threads, unbuffered,
 };
 use crate::sprandom::over_provisioning;
-use crate::values::{bytes_or_zones, bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
+use crate::values::{bytes, bytes_or_zones, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");

@@ -2,7 +2,8 @@
 
 use record::{
     Commands, DataPattern, EachWrite, IoKind, Offsets, PriorityShare, Process, Reducible, Regions, Sequence,
-    Syncs, ThinkTime, Workload, WriteModeShare, Zone, Zoned};
+    Syncs, ThinkTime, Workload, WriteModeShare, Zone, Zoned,
+};
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
 use super::part::places_of;
@@ -75,7 +76,8 @@ fn of_commands(commands: &Commands) -> Vec<String> {
 /// Describes the use of the zones of a zoned block device.
 fn of_zoned(zoned: Zoned) -> String {
     let open = (zoned.max_open_zones > 0).then(|| format!("at most {} open", zoned.max_open_zones));
-    let own = (zoned.thread_max_open_zones > 0).then(|| format!("{} by each clone", zoned.thread_max_open_zones));
+    let own =
+        (zoned.thread_max_open_zones > 0).then(|| format!("{} by each clone", zoned.thread_max_open_zones));
     let early = zoned.early_resets.map(|early| {
         let percent = f64::from(early.threshold_milli) / 10.0;
         format!("one reset in {} writes above {percent} %", early.writes_per_reset())

@@ -504,7 +504,8 @@ const NVME: Needed = ("NVMe drives", "NVMe");
 const SCSI: Needed = ("SCSI drives", "sg requires a whole SCSI or SATA disk");
 /// A failed I/O ends the load, while fio continues with its next job.
 const SCSI_UNTIL_A_FAILURE: Needed = ("SCSI drives, until its first job fails", SCSI.1);
-const ZONED: Needed = ("zoned block devices", "zones (zonemode=zbd) are not possible here: the target is not a block device");
+const ZONED: Needed =
+    ("zoned block devices", "zones (zonemode=zbd) are not possible here: the target is not a block device");
 const ATOMIC: Needed = ("devices with atomic writes", "atomic writes are not possible here");
 
 /// Examples that only lack the drive that they need.

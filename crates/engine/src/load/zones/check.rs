@@ -3,7 +3,7 @@
 use record::{Access, Workload};
 
 use super::refusal::NotZoned;
-use super::table::{Zone, ZoneReport};
+use super::zone::{Zone, ZoneReport};
 
 /// Returns the sizes of all I/Os of a workload.
 fn sizes(workload: &Workload) -> impl Iterator<Item = u32> {
@@ -18,7 +18,8 @@ pub(super) fn smallest_bytes(workload: &Workload) -> u64 {
 
 /// Returns the number of zones that workloads may write at a time; 0 for no limit. It is the strictest of all limits.
 pub(super) fn limit(report: &ZoneReport, workloads: &[&Workload]) -> u32 {
-    let requested = workloads.iter().filter_map(|workload| workload.zoned()).map(|zoned| zoned.max_open_zones);
+    let requested =
+        workloads.iter().filter_map(|workload| workload.zoned()).map(|zoned| zoned.max_open_zones);
     requested.chain([report.most_open]).filter(|limit| *limit > 0).min().unwrap_or(0)
 }
 

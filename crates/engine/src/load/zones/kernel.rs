@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 use super::ZoneCommands;
 use super::refusal::NotZoned;
-use super::table::{Zone, ZoneReport};
+use super::zone::{Zone, ZoneReport};
 
 /// Bytes of a sector, the unit of these interfaces.
 const SECTOR_BYTES: u64 = 512;
@@ -173,7 +173,8 @@ fn zones(found: &[BlkZone], zone_sectors: u64) -> Option<Vec<Zone>> {
     let zone = |(index, zone): (usize, &BlkZone)| {
         let BlkZone { start, length, pointer, kind, condition, capacity, .. } = *zone;
         let is_sequential = kind != CONVENTIONAL;
-        let is_of_size = if index == last { (1..=zone_sectors).contains(&length) } else { length == zone_sectors };
+        let is_of_size =
+            if index == last { (1..=zone_sectors).contains(&length) } else { length == zone_sectors };
         let end = start.checked_add(capacity)?;
         // The write pointer of a full zone is not valid, nor is that of a zone that cannot be written.
         let pointer = match condition {
@@ -253,7 +254,8 @@ mod tests {
         let zones = zones(&all, SECTORS).expect("sound zones");
         let from_start: Vec<u64> = zones.iter().map(|zone| zone.pointer_bytes - zone.start_bytes).collect();
         assert_eq!(from_start, [8 * 512, (SECTORS - 1024) * 512, 0, 0, 8 * 512]);
-        let flags: Vec<_> = zones.iter().map(|zone| (zone.is_writable, zone.is_sequential, zone.is_open)).collect();
+        let flags: Vec<_> =
+            zones.iter().map(|zone| (zone.is_writable, zone.is_sequential, zone.is_open)).collect();
         let (written, conventional) = ((true, true, true), (true, false, false));
         assert_eq!(flags, [written, (true, true, false), (false, true, false), conventional, written]);
         assert_eq!(zones[4].length_bytes, 2048 * 512);

@@ -52,7 +52,9 @@ pub enum NotZoned {
         zone_bytes: u64,
     },
     /// Several block sizes are not multiples of the smallest.
-    #[error("all block sizes must be multiples of the smallest, and {block_bytes} B is not a multiple of {smallest_bytes} B")]
+    #[error(
+        "all block sizes must be multiples of the smallest, and {block_bytes} B is not a multiple of {smallest_bytes} B"
+    )]
     Sizes {
         /// The block size.
         block_bytes: u32,
@@ -85,7 +87,9 @@ pub enum NotZoned {
         most: u32,
     },
     /// More zones are open already than may be written.
-    #[error("{open} zones of the range are open already, more than the {most} that may be; finish or reset some of them")]
+    #[error(
+        "{open} zones of the range are open already, more than the {most} that may be; finish or reset some of them"
+    )]
     TooManyOpen {
         /// Number of open zones.
         open: usize,

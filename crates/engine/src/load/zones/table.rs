@@ -5,58 +5,7 @@ use std::ops::Range;
 use record::{Access as Order, Workload, Zoned};
 use stdx::access::Access;
 
-/// A zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Zone {
-    pub(crate) start_bytes: u64,
-    pub(crate) length_bytes: u64,
-    /// Bytes from the start that can be written.
-    pub(crate) capacity_bytes: u64,
-    /// Where the next write must go.
-    pub(crate) pointer_bytes: u64,
-    /// Whether writes must go to the write pointer. Conventional zones are written like any block.
-    pub(crate) is_sequential: bool,
-    /// Whether the zone is neither read-only nor offline.
-    pub(crate) is_writable: bool,
-    pub(crate) is_readable: bool,
-    /// Whether the device counted the zone as open or active when it was asked.
-    pub(crate) is_open: bool,
-}
-
-impl Zone {
-    pub(crate) fn end_bytes(&self) -> u64 {
-        self.start_bytes + self.length_bytes
-    }
-
-    fn remaining_bytes(&self) -> u64 {
-        (self.start_bytes + self.capacity_bytes).saturating_sub(self.pointer_bytes)
-    }
-
-    /// Returns the number of bytes from the start that can be read.
-    fn readable_bytes(&self) -> u64 {
-        match (self.is_readable, self.is_sequential) {
-            (false, _) => 0,
-            (true, false) => self.length_bytes,
-            (true, true) => self.pointer_bytes - self.start_bytes,
-        }
-    }
-
-    /// Moves an access so that it does not cross the end of the zone.
-    fn within(&self, access: Access) -> Access {
-        let most = self.end_bytes().saturating_sub(access.block_bytes.into());
-        Access { offset_bytes: access.offset_bytes.min(most), ..access }
-    }
-}
-
-/// The zones of a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ZoneReport {
-    /// Length of every zone except perhaps the last.
-    pub(crate) zone_bytes: u64,
-    /// Most zones that may be open or active; 0 for no limit.
-    pub(crate) most_open: u32,
-    pub(crate) zones: Vec<Zone>,
-}
+use super::zone::{Zone, ZoneReport};
 
 /// A zone and the I/Os to it.
 #[derive(Debug)]
@@ -82,7 +31,7 @@ pub(super) struct ZoneJob {
     least_bytes: u64,
     is_random: bool,
     writes: bool,
-    trims: bool,
+    pub(super) trims: bool,
     reads_beyond: bool,
     /// Most zones that the thread may open; 0 for no limit.
     limit: u32,
@@ -302,11 +251,6 @@ impl Table {
 
     fn trim(&mut self, job: &ZoneJob, access: Access) -> Placed {
         let index = self.index(access.offset_bytes);
-        let has_data = |entry: &Entry| {
-            let zone = &entry.zone;
-            zone.is_sequential && zone.is_writable && zone.pointer_bytes > zone.start_bytes
-        };
-        let is_free = |entry: &Entry| !entry.is_busy && entry.readers == 0;
         let first = self.entries[index].zone;
         if !job.is_random && !(first.is_sequential && first.is_writable) {
             return Placed::Skip(first.end_bytes());
@@ -395,7 +339,8 @@ impl Table {
     }
 
     fn may_open(&self, job: &ZoneJob) -> bool {
-        let of_thread = || self.targets.iter().filter(|at| self.entries[**at].holder == Some(job.thread)).count();
+        let of_thread =
+            || self.targets.iter().filter(|at| self.entries[**at].holder == Some(job.thread)).count();
         let is_below = |limit: u32, count: usize| limit == 0 || count < limit as usize;
         is_below(self.limit, self.targets.len()) && (job.limit == 0 || is_below(job.limit, of_thread()))
     }
@@ -531,6 +476,11 @@ impl Table {
     fn release(&mut self, index: usize) {
         self.entries[index].holder = None;
         self.targets.retain(|target| *target != index);
+    }
+
+    #[cfg(test)]
+    pub(super) fn pointers(&self) -> Vec<u64> {
+        self.entries.iter().map(|entry| entry.zone.pointer_bytes).collect()
     }
 
     /// Notes that a thread has ended.
