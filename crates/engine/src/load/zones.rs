@@ -4,6 +4,7 @@
 //! most one write in flight, because its writes must arrive in order, and nothing below guarantees that.
 
 pub(crate) mod check;
+mod early;
 mod issue;
 pub(crate) mod kernel;
 pub(crate) mod refusal;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use record::{Access as Order, Workload, Zoned};
 use stdx::access::Access;
 
+use super::early::Resets;
 use super::zone::{Zone, ZoneReport};
 
 /// A zone and the I/Os to it.
@@ -38,16 +39,6 @@ pub(super) struct ZoneJob {
     thread: u32,
     /// Its early resets in the table.
     resets: Option<usize>,
-}
-
-/// Resets of zones that are not full, of all jobs with the same range.
-#[derive(Debug)]
-struct Resets {
-    zones: Range<usize>,
-    written_bytes: u64,
-    threshold_bytes: u64,
-    every: u32,
-    left: u32,
 }
 
 /// Where an I/O goes.
@@ -149,8 +140,9 @@ impl Table {
         }
         for index in job.zones.clone() {
             let entry = &mut self.entries[index];
-            let zone = entry.zone;
-            if zone.is_open && zone.is_sequential && zone.is_writable && entry.holder.is_none() {
+            // Only the first job finds them open: from then on, the table knows which zones are written.
+            let is_open = std::mem::take(&mut entry.zone.is_open);
+            if is_open && entry.zone.is_sequential && entry.zone.is_writable && entry.holder.is_none() {
                 entry.holder = Some(job.thread);
                 self.targets.push(index);
             }
@@ -334,8 +326,8 @@ impl Table {
     /// Returns whether a zone can be written now, after a reset if it is full.
     fn is_free(&self, job: &ZoneJob, index: usize) -> bool {
         let Entry { zone, is_busy, readers, .. } = &self.entries[index];
-        let is_full = zone.remaining_bytes() < job.least_bytes;
-        zone.is_sequential && zone.is_writable && !is_busy && (*readers == 0 || !is_full)
+        let is_reset = zone.remaining_bytes() < job.least_bytes && !self.has_small_rest(job, index);
+        zone.is_sequential && zone.is_writable && !is_busy && (*readers == 0 || !is_reset)
     }
 
     fn may_open(&self, job: &ZoneJob) -> bool {
@@ -374,11 +366,15 @@ impl Table {
         candidates.find(|at| !is_held(*at) && self.is_free(job, *at)).map_or(Found::Busy, Found::Zone)
     }
 
-    /// A rest that is too small for a write must be finished before the zone no longer counts as open.
-    fn finished_first(&self, job: &ZoneJob, index: usize) -> Found {
+    /// Returns whether a zone that is written has a rest that is too small for a write. Until such a zone is finished, it
+    /// counts as open.
+    fn has_small_rest(&self, job: &ZoneJob, index: usize) -> bool {
         let Entry { zone, holder, .. } = &self.entries[index];
-        let has_small_rest = (1..job.least_bytes).contains(&zone.remaining_bytes());
-        if holder.is_some() && has_small_rest { Found::Finish(index) } else { Found::Zone(index) }
+        holder.is_some() && (1..job.least_bytes).contains(&zone.remaining_bytes())
+    }
+
+    fn finished_first(&self, job: &ZoneJob, index: usize) -> Found {
+        if self.has_small_rest(job, index) { Found::Finish(index) } else { Found::Zone(index) }
     }
 
     /// Claims a free zone for a write.
@@ -409,16 +405,7 @@ impl Table {
 
     /// Returns whether this write resets its zone early. Counts the write.
     fn is_reset_due(&mut self, job: &ZoneJob) -> bool {
-        let Some(resets) = job.resets.and_then(|at| self.resets.get_mut(at)) else { return false };
-        if resets.written_bytes < resets.threshold_bytes {
-            return false;
-        }
-        resets.left = resets.left.saturating_sub(1);
-        if resets.left > 0 {
-            return false;
-        }
-        resets.left = resets.every;
-        true
+        job.resets.and_then(|at| self.resets.get_mut(at)).is_some_and(Resets::is_due)
     }
 
     /// Notes that a zone is about to be reset: nothing in it can be read.
@@ -426,6 +413,7 @@ impl Table {
         let entry = &mut self.entries[index];
         let before = entry.zone.pointer_bytes - entry.zone.start_bytes;
         entry.zone.pointer_bytes = entry.zone.start_bytes;
+        entry.zone.is_open = false;
         entry.wanted_by = None;
         for resets in self.resets.iter_mut().filter(|resets| resets.zones.contains(&index)) {
             resets.written_bytes = resets.written_bytes.saturating_sub(before);
