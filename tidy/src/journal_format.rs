@@ -25,6 +25,7 @@ const FORMAT: &[&str] = &[
     "regime",
     "tolerated",
     "commands",
+    "zoned",
     "sync",
     "thinktime",
     "run_file",

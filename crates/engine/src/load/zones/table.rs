@@ -244,7 +244,8 @@ impl Table {
     fn trim(&mut self, job: &ZoneJob, access: Access) -> Placed {
         let index = self.index(access.offset_bytes);
         let first = self.entries[index].zone;
-        if !job.is_random && !(first.is_sequential && first.is_writable) {
+        let can_be_reset = first.is_sequential && first.is_writable;
+        if !job.is_random && !can_be_reset {
             return Placed::Skip(first.end_bytes());
         }
         let is_free = |table: &Self, at: usize| {
