@@ -121,9 +121,9 @@ impl<'a> ZoneUse<'a> {
         finished
     }
 
-    /// Returns a number that changes whenever a zone becomes available.
-    fn progress(&self) -> u64 {
-        self.zones.table().progress
+    /// Returns the number of claims so far if no thread has one.
+    fn idle_after(&self) -> Option<u64> {
+        self.zones.table().idle_after()
     }
 }
 

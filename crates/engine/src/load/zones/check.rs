@@ -35,8 +35,8 @@ pub(super) fn check(report: &ZoneReport, workload: &Workload, is_buffered: bool)
     }
     let range = workload.range;
     let (start_bytes, end_bytes) = (range.start_bytes, range.span().end_bytes());
-    let is_end = end_bytes.is_multiple_of(zone_bytes)
-        || report.zones.last().is_some_and(|last| last.end_bytes() == end_bytes);
+    let last_bytes = report.zones.last().map_or(0, Zone::end_bytes);
+    let is_end = end_bytes == last_bytes || (end_bytes < last_bytes && end_bytes.is_multiple_of(zone_bytes));
     if range.segments != 1 || !start_bytes.is_multiple_of(zone_bytes) || !is_end {
         return Err(NotZoned::PartOfAZone { start_bytes, end_bytes, zone_bytes });
     }

@@ -14,8 +14,8 @@ use crate::queue::{Queue, Slot};
 
 /// Time for which a thread without I/Os in flight waits for zones that others use.
 const WAIT_NS: u64 = 20_000;
-/// After this time in which no thread has used a zone, none becomes available, because the zones that may be written
-/// belong to workloads that have ended.
+/// After this time in which no thread uses any zone, none becomes available, because the zones that may be written belong to
+/// workloads that have ended. As in fio, the workload then ends.
 const PATIENCE_NS: u64 = SECOND_NS;
 /// Number of accesses that are skipped between two looks at the clock.
 const SKIPS: u32 = 4096;
@@ -43,7 +43,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             if !zones.skipping.contains(&access.offset_bytes) {
                 match self.try_zones(slot, access, steps, zones)? {
                     Outcome::Issued => {
-                        zones.skipped_bytes = 0;
+                        (zones.skipped_bytes, zones.skipping) = (0, 0..0);
                         return Ok(true);
                     }
                     Outcome::Skipped => {}
@@ -114,9 +114,9 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
                     if steps.in_flight(self.depth) > 1 {
                         self.reap_some(steps, Some(zones))?;
                     } else {
-                        let (progress, now_ns) = (zones.progress(), self.clock.now_ns());
-                        if seen != Some(progress) {
-                            (seen, since_ns) = (Some(progress), now_ns);
+                        let (idle, now_ns) = (zones.idle_after(), self.clock.now_ns());
+                        if idle.is_none() || idle != seen {
+                            (seen, since_ns) = (idle, now_ns);
                         } else if now_ns.saturating_sub(since_ns) >= PATIENCE_NS {
                             return Ok(Outcome::Over);
                         }

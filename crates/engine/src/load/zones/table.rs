@@ -69,8 +69,10 @@ pub(super) struct Table {
     targets: Vec<usize>,
     resets: Vec<Resets>,
     threads: u32,
+    /// Number of claims.
+    claims: u64,
     /// Number of claims that have ended.
-    pub(super) progress: u64,
+    ended: u64,
 }
 
 impl Table {
@@ -83,7 +85,8 @@ impl Table {
             targets: Vec::new(),
             resets: Vec::new(),
             threads: 0,
-            progress: 0,
+            claims: 0,
+            ended: 0,
         }
     }
 
@@ -155,13 +158,20 @@ impl Table {
 
     /// Places an access of a thread, and claims its zone.
     pub(super) fn place(&mut self, job: &ZoneJob, access: Access) -> Placed {
-        if access.read {
+        let placed = if access.read {
             self.read(job, access)
         } else if job.trims {
             self.trim(job, access)
         } else {
             self.write(job, access)
-        }
+        };
+        self.claims += u64::from(matches!(placed, Placed::Issue(_) | Placed::Reset(..) | Placed::Finish(_)));
+        placed
+    }
+
+    /// Returns the number of claims so far if none is left, so that nothing becomes free by itself.
+    pub(super) fn idle_after(&self) -> Option<u64> {
+        (self.claims == self.ended).then_some(self.claims)
     }
 
     fn read(&mut self, job: &ZoneJob, access: Access) -> Placed {
@@ -423,7 +433,7 @@ impl Table {
 
     /// Ends the claim of an I/O.
     pub(super) fn ended(&mut self, job: &ZoneJob, access: Access, is_done: bool) {
-        self.progress += 1;
+        self.ended += 1;
         let index = self.index(access.offset_bytes);
         let entry = &mut self.entries[index];
         if access.read {
@@ -449,7 +459,7 @@ impl Table {
 
     /// Ends the claim of a zone that was finished.
     pub(super) fn finished(&mut self, start_bytes: u64, is_done: bool) {
-        self.progress += 1;
+        self.ended += 1;
         let index = self.index(start_bytes);
         let Entry { zone, is_busy, .. } = &mut self.entries[index];
         *is_busy = false;

@@ -355,12 +355,19 @@ fn sequential_writes_continue_at_write_pointers_and_reset_full_zones() {
     for (zone, written) in report.zones.iter_mut().zip([0, CAPACITY_BYTES, 8192, 4096]) {
         zone.pointer_bytes = zone.start_bytes + written;
     }
-    let write = Workload { access: Order::Sequential, ..workload(4, 0, 4096, Zoned::default(), 1) };
-    let (zones, device) = (shared(&report, &[&write]), device(&report, false));
-    assert!(run(&zones, &device, &write, 1).is_none());
-    let device = device.lock().unwrap();
-    // The full zone is written again, and the rests of the others.
-    assert_eq!((device.resets, device.written_bytes), (1, 4 * CAPACITY_BYTES - 8192 - 4096));
+    for passes in [1, 3] {
+        let write = Workload { access: Order::Sequential, ..workload(4, 0, 4096, Zoned::default(), passes) };
+        let (zones, device) = (shared(&report, &[&write]), device(&report, false));
+        assert!(run(&zones, &device, &write, 1).is_none());
+        let device = device.lock().unwrap();
+        // The first pass writes the full zone again, and the rests of the others; the next ones write all of them.
+        let expected = (1 + 4 * (passes - 1), passes * 4 * CAPACITY_BYTES - 8192 - 4096);
+        assert_eq!((device.resets, device.written_bytes), expected);
+        all_full(&device);
+    }
+}
+
+fn all_full(device: &Model) {
     assert!(
         device.zones.iter().all(|model| model.zone.pointer_bytes - model.zone.start_bytes == CAPACITY_BYTES)
     );
@@ -430,6 +437,18 @@ fn the_limit_of_each_thread_is_respected() {
 }
 
 #[test]
+fn a_job_ends_when_all_zones_that_may_be_written_belong_to_jobs_that_have_ended() {
+    let mut report = report(4, 0, 1, &mut Rng::from_seed(3));
+    report.zones.iter_mut().for_each(|zone| (zone.pointer_bytes, zone.is_open) = (zone.start_bytes, false));
+    let first = Workload { until: Until::AmountBytes(8192), ..workload(2, 0, 4096, Zoned::default(), 1) };
+    let range = TargetRange { start_bytes: 2 * ZONE_BYTES, ..first.range };
+    let second = Workload { range, until: Until::AmountBytes(1 << 20), ..first.clone() };
+    let (zones, device) = (shared(&report, &[&first, &second]), device(&report, false));
+    assert!(run(&zones, &device, &first, 1).is_none() && run(&zones, &device, &second, 1).is_none());
+    assert_eq!(device.lock().unwrap().written_bytes, 8192, "the second job may not open a zone");
+}
+
+#[test]
 fn a_small_rest_is_finished_before_another_zone_is_opened() {
     let mut report = report(3, 0, 1, &mut Rng::from_seed(3));
     for (zone, written) in report.zones.iter_mut().zip([CAPACITY_BYTES - 4096, 0, 0]) {
@@ -454,9 +473,10 @@ fn impossible_workloads_are_refused() {
     assert_eq!(with(&|_| ()), Ok(()));
     assert!(matches!(check::check(&report, &plain, true), Err(NotZoned::Buffered)));
     let zoned = |zoned: Zoned| Some(Box::new(Commands { zoned: Some(zoned), ..Commands::default() }));
-    let changes: [(&dyn Fn(&mut Workload), &str); 9] = [
+    let changes: [(&dyn Fn(&mut Workload), &str); 10] = [
         (&|load| load.range.start_bytes = 4096, "whole zones of 65536 B"),
         (&|load| load.range.segment_bytes -= 4096, "whole zones"),
+        (&|load| load.range.segment_bytes += ZONE_BYTES, "whole zones"),
         (&|load| load.block_bytes = 12288, "not a multiple of blocks of 12288 B"),
         (&|load| load.block_bytes = 65536, "a zone holds 49152 B"),
         (&|load| load.regime.trims = true, "use bs=65536"),
