@@ -222,6 +222,12 @@ mod tests {
                 "rw=write ioengine=sg sg_write_mode=write_same buffer_pattern=0x1f readfua=1",
                 "SEQ 4KiB W, bytes 0x1f, SCSI commands write_same with readfua",
             ),
+            (
+                "rw=write zonemode=zbd max_open_zones=8 zone_reset_frequency=0.125 zone_reset_threshold=0.7",
+                "SEQ 4KiB W, zones: at most 8 open, one reset in 8 writes above 70 %",
+            ),
+            ("rw=read zonemode=zbd read_beyond_wp=1", "SEQ 4KiB R, zones: reads beyond write pointers"),
+            ("rw=read zonemode=zbd", "SEQ 4KiB R, zones"),
             ("rw=write atomic=1 prio=3", "SEQ 4KiB W, atomic writes, priority 2/3/0"),
             (
                 "rw=read ioengine=libaio cmdprio_percentage=20",
