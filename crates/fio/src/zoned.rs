@@ -4,6 +4,7 @@ use engine::{Engine, Polling};
 use record::{Access, Zoned};
 
 use super::Job;
+use super::zone_options::ZoneOptions;
 
 impl Job {
     /// Checks that `zonemode=zbd` can be combined with the other options.
@@ -52,10 +53,9 @@ impl Job {
 
     /// Returns how the job uses the zones of its target; `None` without `zonemode=zbd`.
     pub(crate) fn zoned(&self) -> Option<Zoned> {
-        let zones = &self.commands.zoned;
-        zones
-            .is_on
-            .then(|| Zoned { zone_bytes: self.strides.zone_bytes, ..zones.how })
+        let ZoneOptions { is_on, how, .. } = &self.commands.zoned;
+        is_on
+            .then_some(Zoned { zone_bytes: self.strides.zone_bytes, ..*how })
             .map(|zoned| self.for_direction(zoned))
     }
 

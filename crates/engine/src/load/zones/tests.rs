@@ -235,7 +235,7 @@ fn workload(zones: u64, read_percent: u8, block_bytes: u32, zoned: Zoned, passes
         block_bytes,
         range,
         until: Until::AmountBytes(passes * range.segment_bytes),
-        commands: Some(Box::new(Commands { zoned: Some(zoned), ..Commands::default() })),
+        commands: self::zoned(zoned),
         ..crate::ceiling::workload(1, 1)
     }
 }
@@ -461,32 +461,38 @@ fn a_small_rest_is_finished_before_another_zone_is_opened() {
     assert!(device.lock().unwrap().finishes == 1, "the others are full without a rest");
 }
 
+/// A change of a workload, and a part of the refusal.
+type Change = (fn(&mut Workload), &'static str);
+
+fn zoned(zoned: Zoned) -> Option<Box<Commands>> {
+    Some(Box::new(Commands { zoned: Some(zoned), ..Commands::default() }))
+}
+
 #[test]
 fn impossible_workloads_are_refused() {
     let report = report(8, 0, 3, &mut Rng::from_seed(3));
     let plain = workload(8, 0, 4096, Zoned::default(), 1);
-    let with = |change: &dyn Fn(&mut Workload)| {
+    let with = |change: fn(&mut Workload)| {
         let mut changed = plain.clone();
         change(&mut changed);
         check::check(&report, &changed, false).map_err(|why| why.to_string())
     };
-    assert_eq!(with(&|_| ()), Ok(()));
+    assert_eq!(with(|_| ()), Ok(()));
     assert!(matches!(check::check(&report, &plain, true), Err(NotZoned::Buffered)));
-    let zoned = |zoned: Zoned| Some(Box::new(Commands { zoned: Some(zoned), ..Commands::default() }));
-    let changes: [(&dyn Fn(&mut Workload), &str); 10] = [
-        (&|load| load.range.start_bytes = 4096, "whole zones of 65536 B"),
-        (&|load| load.range.segment_bytes -= 4096, "whole zones"),
-        (&|load| load.range.segment_bytes += ZONE_BYTES, "whole zones"),
-        (&|load| load.block_bytes = 12288, "not a multiple of blocks of 12288 B"),
-        (&|load| load.block_bytes = 65536, "a zone holds 49152 B"),
-        (&|load| load.regime.trims = true, "use bs=65536"),
-        (&|load| (load.access, load.threads) = (Order::Sequential, 2), "one thread each"),
-        (&|load| (load.access, load.read_percent) = (Order::Sequential, 50), "use randrw"),
+    let changes: [Change; 10] = [
+        (|load| load.range.start_bytes = 4096, "whole zones of 65536 B"),
+        (|load| load.range.segment_bytes -= 4096, "whole zones"),
+        (|load| load.range.segment_bytes += ZONE_BYTES, "whole zones"),
+        (|load| load.block_bytes = 12288, "not a multiple of blocks of 12288 B"),
+        (|load| load.block_bytes = 65536, "a zone holds 49152 B"),
+        (|load| load.regime.trims = true, "use bs=65536"),
+        (|load| (load.access, load.threads) = (Order::Sequential, 2), "one thread each"),
+        (|load| (load.access, load.read_percent) = (Order::Sequential, 50), "use randrw"),
         (
-            &|load| load.commands = zoned(Zoned { zone_bytes: 4096, ..Zoned::default() }),
+            |load| load.commands = zoned(Zoned { zone_bytes: 4096, ..Zoned::default() }),
             "the zones have 64 KiB",
         ),
-        (&|load| load.commands = zoned(Zoned { max_open_zones: 4, ..Zoned::default() }), "permits 3"),
+        (|load| load.commands = zoned(Zoned { max_open_zones: 4, ..Zoned::default() }), "permits 3"),
     ];
     for (change, expected) in changes {
         let error = with(change).expect_err(expected);
