@@ -4,9 +4,9 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
 use crate::vm_test::check::{Check, Group};
-use crate::vm_test::guest::Guest;
-use crate::vm_test::hardware::VIRTIO;
-use crate::vm_test::lab::Lab;
+use vmlab::Lab;
+use vmlab::guest::Guest;
+use vmlab::hardware::VIRTIO;
 
 pub const GROUP: Group = Group {
     name: "zoned",
