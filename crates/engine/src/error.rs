@@ -8,11 +8,11 @@ use std::io;
 use record::errno::{cause, name, reason};
 use record::{Cut, ErrorCount, IoEngine, IoPriority, Workload, WorkloadError};
 use stdx::access::Access;
+use zones::NotZoned;
 
 use crate::disturbance::Disturbance;
 use crate::load::not_atomic::NotAtomic;
 use crate::load::verifiable::Unverifiable;
-use crate::load::zones::refusal::NotZoned;
 use crate::placement::error::PlacementError;
 use crate::queue::no_command::NoCommand;
 

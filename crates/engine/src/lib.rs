@@ -60,7 +60,6 @@ pub use load::target::Target;
 pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
-pub use load::zones::refusal::NotZoned;
 pub use options::{Engine, FileOperation, FolderFiles, LoadOptions, Polling, SpaceCall};
 pub use outcome::LoadOutcome;
 pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
@@ -73,3 +72,4 @@ pub use replay::{
 };
 pub use sg_io::{SgAnswer, SgData, sg_io};
 pub use wall_clock::{WallClock, wall_clock};
+pub use zones::NotZoned;

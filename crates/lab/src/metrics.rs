@@ -7,8 +7,9 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use live::{Live as Present, LivePhase, LiveSecond};
 use pts::Standing;
-use record::{Library, Live as Present, LivePhase, LiveSecond, gap_ns};
+use record::{Library, gap_ns};
 use stdx::Number;
 
 use crate::app::{Answer, App, Call};
@@ -174,7 +175,7 @@ impl Running {
             self.record_age.add(&run, gap_ns(last, now) as f64 / 1e9);
         }
         let Some(opened) = catalogue.run(id) else { return };
-        let present = opened.live().ok().flatten();
+        let present = Present::of(&opened).ok().flatten();
         let received = transfer::mark_of(&opened).ok().flatten().map(|mark| mark.last);
         let activity = activity_age(now, present.as_ref(), received);
         let Ok(snapshot) = snapshots.of(opened) else { return };

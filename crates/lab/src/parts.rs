@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use follow::Stamp;
 use jiff::Timestamp;
-use record::{LIVE, gap_ns, wall_now};
+use live::LIVE;
+use record::{gap_ns, wall_now};
 
 use crate::pages::edition::Width;
 use crate::snapshot::Snapshot;

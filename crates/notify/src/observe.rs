@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use follow::decision::{self, Decision};
 use jiff::Timestamp;
+use live::{Live, LivePhase};
 use pts::{Outcome, Standing};
-use record::{Entry, Event, LibraryError, Live, LivePhase, Run, RunFile, gap_ns};
+use record::{Entry, Event, LibraryError, Run, RunFile, gap_ns};
 
 use crate::decide::{Known, Observed, State};
 use crate::notice::{About, Failing, Question, Subject, Verdict, short};
@@ -179,7 +180,7 @@ impl Observer {
         now: Timestamp,
         active: &mut BTreeMap<String, (Activity, Timestamp)>,
     ) -> State {
-        let live = run.live().unwrap_or_default();
+        let live = Live::of(run).unwrap_or_default();
         let activity = Activity::of(journal.bytes, live.as_ref());
         let since = match self.active.get(&run.file.id) {
             Some((before, since)) if *before == activity => *since,

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use record::{LivePhase, Run};
+use live::{Live, LivePhase};
+use record::Run;
 use support::{Bench, round, texts};
 
 /// Cells last longer than any test, so that the run stays in its first cell.
@@ -41,7 +42,7 @@ fn a_run_reports_its_activity_until_it_ends() {
     let bench = Bench::on_build_disk();
     let (child, run) = started(&bench);
     let live = wait("a second of the cell", || {
-        let live = run.live().ok().flatten()?;
+        let live = Live::of(&run).ok().flatten()?;
         (live.phase == Some(LivePhase::Cell) && !live.seconds.is_empty() && live.share_done.is_some())
             .then_some(live)
     });
@@ -52,7 +53,7 @@ fn a_run_reports_its_activity_until_it_ends() {
     send("INT", &child.id().to_string());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{:?}", texts(&output));
-    assert!(!run.dir.join(record::LIVE).exists(), "the file is removed");
+    assert!(!run.dir.join(live::LIVE).exists(), "the file is removed");
     assert!(bench.fails(6, &["watch"]).contains("no run is in progress"));
     assert!(bench.ok(&["watch", "--all", "--once"]).contains("no run is in progress"));
     assert!(bench.ok(&["watch", "latest", "--once"]).contains("not complete"));
@@ -70,9 +71,9 @@ fn a_script_that_asks_for_json_is_sent_to_the_command_that_prints_it() {
 fn the_live_file_of_a_killed_run_is_ignored() {
     let bench = Bench::on_build_disk();
     let (mut child, run) = started(&bench);
-    wait("the file", || run.live().ok().flatten());
+    wait("the file", || Live::of(&run).ok().flatten());
     child.kill().and_then(|()| child.wait()).expect("killed");
-    assert!(run.live().expect("it remains").is_some());
+    assert!(Live::of(&run).expect("it remains").is_some());
     assert!(bench.ok(&["watch", "latest", "--once"]).contains("not complete"));
     bench.ok(&["rm", "--yes", "latest"]);
     assert!(bench.runs().is_empty());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Regime, Zoned};
+use crate::{Regime, Tolerated, Zoned};
 
 /// What individual I/O commands carry beyond data, offset and length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -250,7 +250,24 @@ impl Commands {
         if bytes > i32::MAX as u64 {
             return Some("trims of more than 2 GiB".into());
         }
-        self.zoned.as_ref().and_then(|zoned| zoned.problem(self, regime)).map(str::to_owned)
+        self.problem_of_zones(regime).map(str::to_owned)
+    }
+
+    fn problem_of_zones(&self, regime: &Regime) -> Option<&'static str> {
+        let zoned = self.zoned?;
+        if *self != (Self { zoned: Some(zoned), ..Self::default() }) {
+            return Some("zones of a zoned device with priorities, atomic writes, or NVMe or SCSI commands");
+        }
+        if regime.verify || regime.arrivals.is_some() || regime.descending {
+            return Some("zones of a zoned device with verification, a schedule, or descending offsets");
+        }
+        if regime.tolerated != Tolerated::NONE {
+            return Some(
+                "zones of a zoned device with tolerated errors, after which a write pointer is unknown",
+            );
+        }
+        let is_wrong = zoned.early_resets.is_some_and(|resets| !resets.is_possible());
+        is_wrong.then_some("a share of zone resets above 1, or of zero")
     }
 
     /// Returns why these commands are impossible; `None` if they are possible. `block_bytes` is the largest I/O.
@@ -292,6 +309,7 @@ const fn is_zero(value: &u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EarlyResets;
 
     #[test]
     fn numbers_are_those_of_the_kernel() {
@@ -350,5 +368,43 @@ mod tests {
                 "{expected:?}"
             );
         }
+    }
+
+    #[test]
+    fn impossible_uses_of_zones_are_named() {
+        let resets = |threshold_milli, per_thousand_writes| Zoned {
+            early_resets: Some(EarlyResets { threshold_milli, per_thousand_writes }),
+            ..Zoned::default()
+        };
+        let of = |zoned| Commands { zoned: Some(zoned), ..Commands::default() };
+        let plain = of(Zoned::default());
+        let atomic = Commands { atomic: true, ..plain.clone() };
+        let trims = Regime { trims: true, ..Regime::default() };
+        for (commands, regime, expected) in [
+            (&plain, Regime::default(), None),
+            (&plain, trims, None),
+            (&plain, Regime::VERIFIED, Some("verification")),
+            (&atomic, Regime::default(), Some("atomic")),
+            (&of(resets(700, 125)), Regime::default(), None),
+            (&of(resets(1001, 125)), Regime::default(), Some("above 1")),
+            (&of(resets(700, 0)), Regime::default(), Some("of zero")),
+        ] {
+            let problem = commands.problem(&regime, 4096);
+            assert_eq!(problem.is_some(), expected.is_some(), "{problem:?}");
+            assert!(
+                expected.is_none_or(|part| problem.is_some_and(|text| text.contains(part))),
+                "{expected:?}"
+            );
+        }
+        let writes = |per| EarlyResets { threshold_milli: 0, per_thousand_writes: per }.writes_per_reset();
+        assert_eq!([writes(125), writes(1000), writes(1)], [8, 1, 1000]);
+    }
+
+    #[test]
+    fn the_default_use_of_zones_is_written_without_its_fields() {
+        let commands = Commands { zoned: Some(Zoned::default()), ..Commands::default() };
+        let text = serde_json::to_string(&commands).expect("JSON");
+        assert_eq!(text, r#"{"zoned":{}}"#);
+        assert_eq!(serde_json::from_str::<Commands>(&text).expect("commands"), commands);
     }
 }

@@ -31,7 +31,6 @@ mod journal;
 mod label;
 mod library;
 mod library_journal;
-mod live;
 mod order;
 mod packed_wire;
 mod path_choice;
@@ -103,9 +102,9 @@ pub use library::{
     parse_run_file,
 };
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
-pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, Order, check_order};
 pub use path_choice::{MeasuredEngine, MeasuredRound, NotMeasured, PathChoice};
+pub use plain::printable;
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};

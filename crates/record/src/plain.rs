@@ -1,5 +1,7 @@
 //! Makes strings from untrusted files safe to print, once per string, when the files are read.
 
+use std::borrow::Cow;
+
 use stdx::text::{is_unprintable, on_one_line};
 
 /// Returns whether a JSON document may contain strings that are not safe to print.
@@ -11,6 +13,12 @@ pub(crate) fn may_be_unprintable(json: &str) -> bool {
         return false;
     }
     json.contains('\\') || json.chars().any(is_unprintable)
+}
+
+/// Returns a JSON document whose strings are safe to print.
+#[must_use]
+pub fn printable(json: &str) -> Cow<'_, str> {
+    if may_be_unprintable(json) { plain(json).into() } else { json.into() }
 }
 
 /// Returns the JSON document with each string on one line and all terminal control characters escaped.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use follow::snapshot::{Snapshot, Snapshots};
 use jiff::Timestamp;
+use live::Live;
 use record::{Library, Run, gap_ns, wall_now};
 
 use crate::shown::{Hour, Item, Shown};
@@ -110,7 +111,7 @@ impl Source {
 
     fn item(&mut self, run: Run, now: Timestamp) -> Item {
         let id = run.file.id.clone();
-        let live = run.live().unwrap_or_default();
+        let live = Live::of(&run).unwrap_or_default();
         let shown = self.snapshot(run, now).map(|(snapshot, hour)| Shown { snapshot, live, now, hour });
         Item { id, shown }
     }

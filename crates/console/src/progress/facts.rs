@@ -6,13 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use engine::Tick;
+use live::{LiveSecond, MOST_LIVE_SECONDS};
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
 use pts::{Context, Task, Unit};
-use record::{
-    Event, Judgement, LiveSecond, MOST_LIVE_SECONDS, Note, RunFile, Segment, Until, VariableJudgement,
-    Workload,
-};
+use record::{Event, Judgement, Note, RunFile, Segment, Until, VariableJudgement, Workload};
 use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
 use super::pace::{Length, Pace};

@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use record::{Live, LiveFile, Run};
+use live::{Live, LiveFile};
+use record::Run;
 
 use super::facts::Facts;
 use super::view::{Left, View};

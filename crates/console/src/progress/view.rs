@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use record::LivePhase as Phase;
+pub use live::LivePhase as Phase;
 use record::{Judgement, VariableJudgement};
 
 use pts::forecast::Forecast;

@@ -12,7 +12,7 @@ use super::read_back::read_back;
 use super::run::run_and_check;
 use super::target::Target;
 use super::verify_report::VerifyReport;
-use super::zones::{Zones, check_together};
+use super::zones::{check_together, zones_of};
 use crate::error::EngineError;
 use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
@@ -104,7 +104,7 @@ pub fn run(
     on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
 ) -> Result<Vec<Answer>, EngineError> {
     let ledgers = ledgers(workloads, target.options.expected_run);
-    let zones = Zones::of(target, workloads)?;
+    let zones = zones_of(target, workloads)?;
     if let ([only], [stream]) = (workloads, streams) {
         let target = Target {
             options: target.options.of_manner(stream.manner),

@@ -14,7 +14,7 @@ use super::nvme_support::check_nvme;
 use super::priorities::check_priorities;
 use super::target::Target;
 use super::way::Way;
-use super::zones::{Zones, check_zones};
+use super::zones::{check_zones, zones_of};
 use crate::choice::Choice;
 use crate::error::EngineError;
 use crate::options::Engine;
@@ -81,7 +81,7 @@ pub(super) fn run_and_check(
     check_support(target, workload)?;
     let own = (workload.regime.verify && target.ledger.is_none())
         .then(|| Ledger::of(workload, target.options.expected_run));
-    let own_zones = if target.zones.is_none() { Zones::of(target, slice::from_ref(workload))? } else { None };
+    let own_zones = if target.zones.is_none() { zones_of(target, slice::from_ref(workload))? } else { None };
     let target = &Target {
         ledger: target.ledger.or(own.as_ref()),
         zones: target.zones.or(own_zones.as_ref()).filter(|_| workload.zoned().is_some()),

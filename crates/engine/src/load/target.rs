@@ -9,7 +9,6 @@ use stdx::units::SECOND_NS;
 
 use super::ledger::Ledger;
 use super::portion::Portion;
-use super::zones::Zones;
 use crate::clock::Clock;
 use crate::options::LoadOptions;
 use crate::queue::passthrough::CommandDevice;

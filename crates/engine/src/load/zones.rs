@@ -3,57 +3,32 @@
 //! All threads and workloads of a target share a table of its zones, in which they claim a zone for each I/O. A zone has at
 //! most one write in flight, because its writes must arrive in order, and nothing below guarantees that.
 
-pub(crate) mod check;
-mod early;
 mod issue;
-pub(crate) mod kernel;
-pub(crate) mod refusal;
-mod table;
-mod zone;
 
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use record::Workload;
 use stdx::access::Access;
+use zones::{Kernel, NotZoned, Placed, Table, ZoneCommands, ZoneJob, Zones, smallest_bytes};
 
 use super::target::Target;
 use crate::error::EngineError;
-use check::smallest_bytes;
-use kernel::Kernel;
-use refusal::NotZoned;
-use table::{Placed, Table, ZoneJob};
 
-/// Commands that change a zone.
-pub(crate) trait ZoneCommands {
-    /// Makes a zone empty, which destroys its data.
-    fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
-    /// Makes a zone full without writing the rest of it.
-    fn finish(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
-}
-
-/// The zones of a target, shared by all threads and workloads.
-#[derive(Debug)]
-pub(crate) struct Zones(Mutex<Table>);
-
-impl Zones {
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // A panicking thread leaves the table consistent, because nothing in it can panic between two related changes.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+/// Reads the zones of a target that workloads with zones use; `None` if no workload has zones.
+pub(super) fn zones_of(
+    target: &Target<'_>,
+    workloads: &[Workload],
+) -> Result<Option<Arc<Zones>>, EngineError> {
+    let zoned: Vec<&Workload> = workloads.iter().filter(|workload| workload.zoned().is_some()).collect();
+    let (Some(file), false) = (target.fd, zoned.is_empty()) else { return Ok(None) };
+    let report = zones::report(file).map_err(|why| refused(target.name, why))?;
+    for workload in &zoned {
+        zones::check(&report, workload, target.is_buffered).map_err(|why| refused(target.name, why))?;
     }
-
-    /// Reads the zones of a target that workloads with zones use; `None` if no workload has zones.
-    pub(super) fn of(target: &Target<'_>, workloads: &[Workload]) -> Result<Option<Arc<Self>>, EngineError> {
-        let zoned: Vec<&Workload> = workloads.iter().filter(|workload| workload.zoned().is_some()).collect();
-        let (Some(file), false) = (target.fd, zoned.is_empty()) else { return Ok(None) };
-        let report = kernel::report(file).map_err(|why| refused(target.name, why))?;
-        for workload in &zoned {
-            check::check(&report, workload, target.is_buffered).map_err(|why| refused(target.name, why))?;
-        }
-        let limit = check::limit(&report, &zoned);
-        Ok(Some(Arc::new(Self(Mutex::new(Table::new(report, limit))))))
-    }
+    let limit = zones::limit(&report, &zoned);
+    Ok(Some(Arc::new(Zones::new(Table::new(report, limit)))))
 }
 
 fn refused(target: &str, why: NotZoned) -> EngineError {
@@ -63,7 +38,7 @@ fn refused(target: &str, why: NotZoned) -> EngineError {
 /// Checks that a target has the zones that a workload needs, if it needs any. Changes nothing.
 pub(super) fn check_zones(target: &Target<'_>, workload: &Workload) -> Result<(), EngineError> {
     let Some(file) = target.fd.filter(|_| workload.zoned().is_some()) else { return Ok(()) };
-    let checked = kernel::report(file).and_then(|report| check::check(&report, workload, target.is_buffered));
+    let checked = zones::report(file).and_then(|report| zones::check(&report, workload, target.is_buffered));
     checked.map_err(|why| refused(target.name, why))
 }
 

@@ -1,8 +1,9 @@
 //! The current second of a run, from its `live` file, or the last complete cell if that file is not available.
 
+use live::{Live, LiveSecond};
 use maud::{Markup, html};
 use pts::Standing;
-use record::{Live, LiveSecond, Segment};
+use record::Segment;
 use stdx::units::{amount_base10, grouped, span};
 
 use super::frame::milliseconds;
@@ -26,7 +27,7 @@ pub fn content(snapshot: &Snapshot) -> Markup {
         return html! {};
     }
     let now = record::wall_now();
-    let live = snapshot.run.live().ok().flatten().filter(|live| live.age_ns(now) <= MOST_AGE_NS);
+    let live = Live::of(&snapshot.run).ok().flatten().filter(|live| live.age_ns(now) <= MOST_AGE_NS);
     match live {
         Some(live) if !current(&live).is_empty() => of_live(&live),
         _ => {

@@ -1,4 +1,4 @@
-use record::LiveSecond;
+use live::LiveSecond;
 
 use super::*;
 use crate::run_of_tests as run;

@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
 /// Returns the names of files in a run's directory that Plateau did not write.
 fn others(run: &Run) -> Done<Vec<String>> {
     const OWN: [&str; 8] =
-        [transfer::COPIED, "run.json", "journal", record::LIVE, "report.html", SIGNATURE, LOGO, IMPORTED];
+        [transfer::COPIED, "run.json", "journal", live::LIVE, "report.html", SIGNATURE, LOGO, IMPORTED];
     let mut names = Vec::new();
     for name in run.file_names()? {
         if !OWN.iter().any(|own| name == *own) {

@@ -11,7 +11,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, ensure};
-use record::{Library, Live, LiveFile, LivePhase, LiveSecond};
+use live::{Live, LiveFile, LivePhase, LiveSecond};
+use record::Library;
 
 use super::viewers::Received;
 use crate::bench::library::Made;

@@ -4,9 +4,9 @@ use std::io;
 
 use stdx::access::Access;
 use stdx::units::SECOND_NS;
+use zones::Placed;
 
 use super::ZoneUse;
-use super::table::Placed;
 use crate::load::content::Content;
 use crate::load::stepped::Steps;
 use crate::load::worker::{Failure, Request, Worker};

@@ -1,7 +1,10 @@
 //! Runs the loop against a model of a zoned device that checks what real devices demand: writes at the write pointer, one at
 //! a time in each zone, within the capacity and the limit of open zones; reads of written data; resets of idle zones.
 
+mod model;
+
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
@@ -11,8 +14,10 @@ use record::{
 };
 use stdx::Rng;
 use stdx::access::Stream;
+use zones::{Zone, ZoneReport};
 
-use super::zone::{Zone, ZoneReport};
+use model::{Model, ModelCommands, ModelZone};
+
 use super::*;
 use crate::clock::Clock;
 use crate::load::fill::Fill;
@@ -26,109 +31,6 @@ use crate::queue::{Completion, Queue, Slot, Sync};
 const ZONE_BYTES: u64 = 64 << 10;
 const CAPACITY_BYTES: u64 = 48 << 10;
 const SECOND_NS: u64 = 1_000_000_000;
-
-/// A zone of the model.
-#[derive(Debug, Clone, Copy)]
-struct ModelZone {
-    zone: Zone,
-    writes: u32,
-    readers: u32,
-}
-
-/// The device.
-#[derive(Debug)]
-struct Model {
-    zones: Vec<ModelZone>,
-    most_open: usize,
-    reads_beyond: bool,
-    resets: u64,
-    early_resets: u64,
-    finishes: u64,
-    written_bytes: u64,
-}
-
-impl Model {
-    fn at(&mut self, offset_bytes: u64) -> &mut ModelZone {
-        &mut self.zones[(offset_bytes / ZONE_BYTES) as usize]
-    }
-
-    fn check_open(&self) {
-        let is_open = |model: &&ModelZone| {
-            let zone = &model.zone;
-            let is_partly = zone.pointer_bytes > zone.start_bytes || model.writes > 0;
-            zone.is_sequential && is_partly && zone.pointer_bytes < zone.start_bytes + zone.capacity_bytes
-        };
-        let open = self.zones.iter().filter(is_open).count();
-        assert!(self.most_open == 0 || open <= self.most_open, "{open} zones are open");
-    }
-
-    fn begin(&mut self, access: Access, trims: bool) {
-        let reads_beyond = self.reads_beyond;
-        let model = self.at(access.offset_bytes);
-        let (zone, end) = (model.zone, access.offset_bytes + u64::from(access.block_bytes));
-        assert!(access.block_bytes > 0 && end <= zone.end_bytes(), "within a zone: {access:?}");
-        if access.read {
-            assert!(
-                !zone.is_sequential || reads_beyond || end <= zone.pointer_bytes,
-                "unwritten: {access:?}"
-            );
-            model.readers += 1;
-        } else if trims {
-            assert_eq!((access.offset_bytes, model.writes, model.readers), (zone.start_bytes, 0, 0));
-            model.writes = 1;
-        } else if zone.is_sequential {
-            assert_eq!(model.writes, 0, "one write at a time: {access:?}");
-            assert_eq!(access.offset_bytes, zone.pointer_bytes, "at the write pointer");
-            assert!(end <= zone.start_bytes + zone.capacity_bytes, "beyond the capacity: {access:?}");
-            model.writes = 1;
-            self.check_open();
-        }
-    }
-
-    fn end(&mut self, access: Access, trims: bool) {
-        let model = self.at(access.offset_bytes);
-        if access.read {
-            model.readers -= 1;
-            return;
-        }
-        model.writes = 0;
-        if trims {
-            model.zone.pointer_bytes = model.zone.start_bytes;
-            self.resets += 1;
-        } else {
-            if model.zone.is_sequential {
-                model.zone.pointer_bytes += u64::from(access.block_bytes);
-            }
-            self.written_bytes += u64::from(access.block_bytes);
-        }
-    }
-}
-
-/// The device's commands for zones.
-struct ModelCommands(Arc<Mutex<Model>>);
-
-impl ZoneCommands for ModelCommands {
-    fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
-        let mut device = self.0.lock().unwrap();
-        let model = device.at(start_bytes);
-        assert_eq!((start_bytes, length_bytes), (model.zone.start_bytes, model.zone.length_bytes));
-        assert_eq!((model.writes, model.readers), (0, 0), "a reset of a zone in use");
-        let is_early = model.zone.pointer_bytes < start_bytes + model.zone.capacity_bytes - 4096;
-        model.zone.pointer_bytes = start_bytes;
-        device.resets += 1;
-        device.early_resets += u64::from(is_early);
-        Ok(())
-    }
-
-    fn finish(&self, start_bytes: u64, _: u64) -> io::Result<()> {
-        let mut device = self.0.lock().unwrap();
-        let model = device.at(start_bytes);
-        assert_eq!(model.writes, 0, "a finish of a zone in use");
-        model.zone.pointer_bytes = start_bytes + model.zone.capacity_bytes;
-        device.finishes += 1;
-        Ok(())
-    }
-}
 
 /// A queue that completes its I/Os in a random order, some of them at each wait.
 struct ModelQueue {
@@ -286,7 +188,7 @@ fn agrees(zones: &Zones, device: &Arc<Mutex<Model>>) {
 
 fn shared(report: &ZoneReport, workloads: &[&Workload]) -> Zones {
     let limit = check::limit(report, workloads);
-    Zones(Mutex::new(Table::new(report.clone(), limit)))
+    Zones::new((Table::new(report.clone(), limit)))
 }
 
 proptest! {
@@ -315,7 +217,7 @@ proptest! {
         if !is_random && read_percent != 50 {
             workload.access = Order::Sequential;
         }
-        prop_assert!(check::check(&report, &workload, false).is_ok());
+        prop_assert!(zones::check(&report, &workload, false).is_ok());
         let (zones, device) = (shared(&report, &[&workload]), device(&report, reads_beyond));
         prop_assert!(run(&zones, &device, &workload, seed).is_none());
         agrees(&zones, &device);
@@ -475,10 +377,10 @@ fn impossible_workloads_are_refused() {
     let with = |change: fn(&mut Workload)| {
         let mut changed = plain.clone();
         change(&mut changed);
-        check::check(&report, &changed, false).map_err(|why| why.to_string())
+        zones::check(&report, &changed, false).map_err(|why| why.to_string())
     };
     assert_eq!(with(|_| ()), Ok(()));
-    assert!(matches!(check::check(&report, &plain, true), Err(NotZoned::Buffered)));
+    assert!(matches!(zones::check(&report, &plain, true), Err(NotZoned::Buffered)));
     let changes: [Change; 10] = [
         (|load| load.range.start_bytes = 4096, "whole zones of 65536 B"),
         (|load| load.range.segment_bytes -= 4096, "whole zones"),
@@ -500,7 +402,7 @@ fn impossible_workloads_are_refused() {
     }
     let mut full = report.clone();
     full.zones.iter_mut().for_each(|zone| zone.is_open = true);
-    assert!(matches!(check::check(&full, &plain, false), Err(NotZoned::TooManyOpen { open: 8, most: 3 })));
+    assert!(matches!(zones::check(&full, &plain, false), Err(NotZoned::TooManyOpen { open: 8, most: 3 })));
     let unzoned = Workload { commands: None, ..plain.clone() };
     assert!(check_together("x", &[plain.clone(), unzoned.clone()]).is_err());
     assert!(check_together("x", &[plain, Workload { read_percent: 100, ..unzoned }]).is_ok());

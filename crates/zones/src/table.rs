@@ -5,8 +5,8 @@ use std::ops::Range;
 use record::{Access as Order, Workload, Zoned};
 use stdx::access::Access;
 
-use super::early::Resets;
-use super::zone::{Zone, ZoneReport};
+use crate::early::Resets;
+use crate::zone::{Zone, ZoneReport};
 
 /// A zone and the I/Os to it.
 #[derive(Debug)]
@@ -23,16 +23,19 @@ struct Entry {
 
 /// How one thread uses the zones.
 #[derive(Debug, Clone)]
-pub(super) struct ZoneJob {
+pub struct ZoneJob {
     /// The zones of its range.
-    pub(super) zones: Range<usize>,
-    pub(super) start_bytes: u64,
-    pub(super) length_bytes: u64,
+    pub zones: Range<usize>,
+    /// Start of its range.
+    pub start_bytes: u64,
+    /// Length of its range.
+    pub length_bytes: u64,
     /// The smallest I/O; all are multiples of it.
     least_bytes: u64,
     is_random: bool,
     writes: bool,
-    pub(super) trims: bool,
+    /// Whether it resets zones.
+    pub trims: bool,
     reads_beyond: bool,
     /// Most zones that the thread may open; 0 for no limit.
     limit: u32,
@@ -43,7 +46,7 @@ pub(super) struct ZoneJob {
 
 /// Where an I/O goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placed {
+pub enum Placed {
     /// There; its zone is claimed.
     Issue(Access),
     /// There, after a reset of its zone, given by start and length; the zone is claimed.
@@ -60,7 +63,7 @@ pub(super) enum Placed {
 
 /// The zones of a target, and the I/Os to them.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     zone_bytes: u64,
     entries: Vec<Entry>,
     /// Most zones that are written at a time; 0 for no limit.
@@ -76,7 +79,9 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(report: ZoneReport, limit: u32) -> Self {
+    /// Creates the table of these zones, of which at most `limit` are written at a time.
+    #[must_use]
+    pub fn new(report: ZoneReport, limit: u32) -> Self {
         let entry = |zone| Entry { zone, is_busy: false, readers: 0, holder: None, wanted_by: None };
         Self {
             zone_bytes: report.zone_bytes,
@@ -91,7 +96,7 @@ impl Table {
     }
 
     /// Adds a thread of a workload.
-    pub(super) fn job(&mut self, workload: &Workload, zoned: Zoned, least_bytes: u64) -> ZoneJob {
+    pub fn job(&mut self, workload: &Workload, zoned: Zoned, least_bytes: u64) -> ZoneJob {
         let (start_bytes, length_bytes) = (workload.range.start_bytes, workload.range.segment_bytes);
         let zones = (start_bytes / self.zone_bytes) as usize
             ..(start_bytes + length_bytes).div_ceil(self.zone_bytes) as usize;
@@ -157,7 +162,7 @@ impl Table {
     }
 
     /// Places an access of a thread, and claims its zone.
-    pub(super) fn place(&mut self, job: &ZoneJob, access: Access) -> Placed {
+    pub fn place(&mut self, job: &ZoneJob, access: Access) -> Placed {
         let placed = if access.read {
             self.read(job, access)
         } else if job.trims {
@@ -170,7 +175,7 @@ impl Table {
     }
 
     /// Returns the number of claims so far if none is left, so that nothing becomes free by itself.
-    pub(super) fn idle_after(&self) -> Option<u64> {
+    pub fn idle_after(&self) -> Option<u64> {
         (self.claims == self.ended).then_some(self.claims)
     }
 
@@ -432,7 +437,7 @@ impl Table {
     }
 
     /// Ends the claim of an I/O.
-    pub(super) fn ended(&mut self, job: &ZoneJob, access: Access, is_done: bool) {
+    pub fn ended(&mut self, job: &ZoneJob, access: Access, is_done: bool) {
         self.ended += 1;
         let index = self.index(access.offset_bytes);
         let entry = &mut self.entries[index];
@@ -458,7 +463,7 @@ impl Table {
     }
 
     /// Ends the claim of a zone that was finished.
-    pub(super) fn finished(&mut self, start_bytes: u64, is_done: bool) {
+    pub fn finished(&mut self, start_bytes: u64, is_done: bool) {
         self.ended += 1;
         let index = self.index(start_bytes);
         let Entry { zone, is_busy, .. } = &mut self.entries[index];
@@ -478,12 +483,12 @@ impl Table {
     }
 
     #[cfg(test)]
-    pub(super) fn pointers(&self) -> Vec<u64> {
+    pub fn pointers(&self) -> Vec<u64> {
         self.entries.iter().map(|entry| entry.zone.pointer_bytes).collect()
     }
 
     /// Notes that a thread has ended.
-    pub(super) fn left(&mut self, job: &ZoneJob) {
+    pub fn left(&mut self, job: &ZoneJob) {
         for entry in &mut self.entries[job.zones.clone()] {
             if entry.wanted_by == Some(job.thread) {
                 entry.wanted_by = None;

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 /// Resets of zones that are not full, of all jobs with the same range.
 #[derive(Debug)]
-pub(super) struct Resets {
-    pub(super) zones: Range<usize>,
-    pub(super) written_bytes: u64,
-    pub(super) threshold_bytes: u64,
-    pub(super) every: u32,
-    pub(super) left: u32,
+pub(crate) struct Resets {
+    pub(crate) zones: Range<usize>,
+    pub(crate) written_bytes: u64,
+    pub(crate) threshold_bytes: u64,
+    pub(crate) every: u32,
+    pub(crate) left: u32,
 }
 
 impl Resets {
     /// Returns whether the next write resets its zone. Counts the write, once enough of the range is written.
-    pub(super) fn is_due(&mut self) -> bool {
+    pub(crate) fn is_due(&mut self) -> bool {
         if self.written_bytes < self.threshold_bytes {
             return false;
         }

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use record::{LIVE, Library, Live, LiveError, LiveFile, Run, RunFile};
+use live::{LIVE, Live, LiveError, LiveFile};
+use record::{Library, Run, RunFile};
 
 fn run(library: &Path, id: &str) -> Run {
     let file = serde_json::json!({
@@ -35,11 +36,11 @@ fn state(run: &Run) -> Live {
 fn the_file_lives_as_long_as_its_writer() {
     let dir = tempfile::tempdir().expect("a folder");
     let run = run(dir.path(), "one");
-    assert!(run.live().expect("no file").is_none());
+    assert!(Live::of(&run).expect("no file").is_none());
     let file = LiveFile::create(&run).expect("created");
-    assert!(matches!(run.live(), Err(LiveError::Incomplete)), "nothing is written yet");
+    assert!(matches!(Live::of(&run), Err(LiveError::Incomplete)), "nothing is written yet");
     file.write(&state(&run)).expect("written");
-    assert_eq!(run.live().expect("readable"), Some(state(&run)));
+    assert_eq!(Live::of(&run).expect("readable"), Some(state(&run)));
     drop(file);
     assert!(!run.dir.join(LIVE).exists());
 }
@@ -52,7 +53,7 @@ fn a_later_process_replaces_the_file_and_keeps_its_own() {
     let later = LiveFile::create(&run).expect("created");
     later.write(&state(&run)).expect("written");
     drop(killed);
-    assert_eq!(run.live().expect("readable"), Some(state(&run)));
+    assert_eq!(Live::of(&run).expect("readable"), Some(state(&run)));
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn links_and_other_directories_are_not_followed() {
     let (run, other) = (run(&dir.path().join("runs"), "one"), dir.path().join("other"));
     std::fs::write(&other, "mine").expect("a file");
     std::os::unix::fs::symlink(&other, run.dir.join(LIVE)).expect("a link");
-    assert!(matches!(run.live(), Err(LiveError::Read(_))));
+    assert!(matches!(Live::of(&run), Err(LiveError::Read(_))));
     LiveFile::create(&run).expect("created").write(&state(&run)).expect("written");
     assert_eq!(std::fs::read_to_string(&other).expect("a file"), "mine");
     std::fs::rename(&run.dir, dir.path().join("away")).expect("renamed");
@@ -75,5 +76,5 @@ fn the_file_of_another_run_is_refused() {
     let (one, two) = (run(dir.path(), "one"), run(dir.path(), "two"));
     let file = LiveFile::create(&one).expect("created");
     file.write(&state(&two)).expect("written");
-    assert!(matches!(one.live(), Err(LiveError::Invalid { .. })));
+    assert!(matches!(Live::of(&one), Err(LiveError::Invalid { .. })));
 }

@@ -4,9 +4,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
-use super::ZoneCommands;
-use super::refusal::NotZoned;
-use super::zone::{Zone, ZoneReport};
+use crate::refusal::NotZoned;
+use crate::zone::{Zone, ZoneReport};
 
 /// Bytes of a sector, the unit of these interfaces.
 const SECTOR_BYTES: u64 = 512;
@@ -75,8 +74,23 @@ const READ_ONLY: u8 = 0xd;
 const FULL: u8 = 0xe;
 const OFFLINE: u8 = 0xf;
 
+/// Commands that change a zone.
+pub trait ZoneCommands {
+    /// Makes a zone empty, which destroys its data.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
+    /// Makes a zone full without writing the rest of it.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    fn finish(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()>;
+}
+
 /// A zoned block device.
-pub(super) struct Kernel<'a>(pub(super) BorrowedFd<'a>);
+#[derive(Debug)]
+pub struct Kernel<'a>(pub BorrowedFd<'a>);
 
 impl ZoneCommands for Kernel<'_> {
     fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
@@ -92,7 +106,7 @@ impl ZoneCommands for Kernel<'_> {
 ///
 /// # Errors
 /// Returns the kernel's error.
-pub(crate) fn reset(file: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
+pub fn reset(file: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
     command(file, RESET, start_bytes, length_bytes)
 }
 
@@ -116,7 +130,10 @@ fn number(file: BorrowedFd<'_>, command: libc::Ioctl) -> io::Result<u32> {
 }
 
 /// Asks the kernel for the zones of a device. Changes nothing.
-pub(super) fn report(file: BorrowedFd<'_>) -> Result<ZoneReport, NotZoned> {
+///
+/// # Errors
+/// Why the target has no zones, or why they are not known.
+pub fn report(file: BorrowedFd<'_>) -> Result<ZoneReport, NotZoned> {
     let stat = rustix::fs::fstat(file).map_err(|errno| NotZoned::Unknown(errno.into()))?;
     if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_block_device() {
         return Err(NotZoned::NotADevice);

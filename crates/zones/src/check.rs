@@ -2,8 +2,8 @@
 
 use record::{Access, Workload};
 
-use super::refusal::NotZoned;
-use super::zone::{Zone, ZoneReport};
+use crate::refusal::NotZoned;
+use crate::zone::{Zone, ZoneReport};
 
 /// Returns the sizes of all I/Os of a workload.
 fn sizes(workload: &Workload) -> impl Iterator<Item = u32> {
@@ -12,19 +12,24 @@ fn sizes(workload: &Workload) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the size of the smallest I/O of a workload.
-pub(super) fn smallest_bytes(workload: &Workload) -> u64 {
+#[must_use]
+pub fn smallest_bytes(workload: &Workload) -> u64 {
     sizes(workload).min().unwrap_or(workload.block_bytes).into()
 }
 
 /// Returns the number of zones that workloads may write at a time; 0 for no limit. It is the strictest of all limits.
-pub(super) fn limit(report: &ZoneReport, workloads: &[&Workload]) -> u32 {
+#[must_use]
+pub fn limit(report: &ZoneReport, workloads: &[&Workload]) -> u32 {
     let requested =
         workloads.iter().filter_map(|workload| workload.zoned()).map(|zoned| zoned.max_open_zones);
     requested.chain([report.most_open]).filter(|limit| *limit > 0).min().unwrap_or(0)
 }
 
 /// Checks that a workload can use the zones of a device.
-pub(super) fn check(report: &ZoneReport, workload: &Workload, is_buffered: bool) -> Result<(), NotZoned> {
+///
+/// # Errors
+/// Why it cannot.
+pub fn check(report: &ZoneReport, workload: &Workload, is_buffered: bool) -> Result<(), NotZoned> {
     let Some(zoned) = workload.zoned() else { return Ok(()) };
     let zone_bytes = report.zone_bytes;
     if is_buffered {

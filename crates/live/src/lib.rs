@@ -4,6 +4,7 @@
 //! The file is not authoritative: no stored result depends on it, it is never synced, and a run continues even if the
 //! file cannot be written. It is rewritten in place, which allocates no blocks and changes no folder; the digest in
 //! its first line lets a reader detect an incomplete state. Readers treat it as untrusted.
+#![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,12 +12,9 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use jiff::Timestamp;
+use record::{Digest, Run, gap_ns, printable};
 use serde::{Deserialize, Serialize};
 use stdx::files::{self, Links, ReadError};
-
-use crate::library::Run;
-use crate::plain::{may_be_unprintable, plain};
-use crate::{Digest, gap_ns};
 
 /// Name of the file in a run's directory.
 pub const LIVE: &str = "live";
@@ -159,10 +157,40 @@ impl Live {
             return Err(LiveError::Incomplete);
         }
         let text = std::str::from_utf8(json).map_err(|_| invalid("not text"))?;
-        let text = if may_be_unprintable(text) { plain(text) } else { text.to_owned() };
-        let live: Self = serde_json::from_str(&text).map_err(|error| invalid(&error.to_string()))?;
+        let live: Self =
+            serde_json::from_str(&printable(text)).map_err(|error| invalid(&error.to_string()))?;
         live.check().map_err(invalid)?;
         Ok(live)
+    }
+
+    /// Returns the content of a run's file; `None` if it does not exist. A killed process leaves the file behind:
+    /// check [`Run::is_in_progress`] and its [age](Self::age_ns).
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, is incomplete or invalid, or belongs to another
+    /// run.
+    pub fn of(run: &Run) -> Result<Option<Self>, LiveError> {
+        if run.is_archived() {
+            return Ok(None);
+        }
+        let path = run.dir.join(LIVE);
+        let mut last = LiveError::Incomplete;
+        for _ in 0..READINGS {
+            let bytes = match files::read(&path, Links::Refused, MOST_BYTES) {
+                Ok(bytes) => bytes,
+                Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error.into()),
+            };
+            match Self::parse(&bytes) {
+                Ok(live) if live.run == run.file.id => return Ok(Some(live)),
+                Ok(_) => return Err(LiveError::Invalid { problem: "it belongs to another run".into() }),
+                Err(error) => last = error,
+            }
+            if !matches!(last, LiveError::Incomplete) {
+                break;
+            }
+        }
+        Err(last)
     }
 
     /// Returns the time since the file was written; 0 if the clock was set back.
@@ -264,38 +292,6 @@ impl Drop for LiveFile {
             // Readers recognize a leftover file by its age and by the unlocked journal.
             drop(files::remove_in(&self.folder, OsStr::new(LIVE)));
         }
-    }
-}
-
-impl Run {
-    /// Returns the content of the `live` file; `None` if it does not exist. A killed process leaves the file behind:
-    /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, is incomplete or invalid, or belongs to another
-    /// run.
-    pub fn live(&self) -> Result<Option<Live>, LiveError> {
-        if self.is_archived() {
-            return Ok(None);
-        }
-        let path = self.dir.join(LIVE);
-        let mut last = LiveError::Incomplete;
-        for _ in 0..READINGS {
-            let bytes = match files::read(&path, Links::Refused, MOST_BYTES) {
-                Ok(bytes) => bytes,
-                Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error.into()),
-            };
-            match Live::parse(&bytes) {
-                Ok(live) if live.run == self.file.id => return Ok(Some(live)),
-                Ok(_) => return Err(LiveError::Invalid { problem: "it belongs to another run".into() }),
-                Err(error) => last = error,
-            }
-            if !matches!(last, LiveError::Incomplete) {
-                break;
-            }
-        }
-        Err(last)
     }
 }
 
