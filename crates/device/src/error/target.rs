@@ -235,8 +235,8 @@ pub enum DataProblem {
     /// Verification on a simulated drive is limited.
     #[error("verify on a simulated drive supports one thread and a range without gaps")]
     SimulatedThreads,
-    /// Commands of a simulated drive have no flags or priorities.
-    #[error("priorities, atomic writes and NVMe commands are not simulated; use a real target")]
+    /// Commands of a simulated drive have no flags or priorities, and its blocks no zones.
+    #[error("priorities, atomic writes and NVMe commands are not simulated, nor are zones; use a real target")]
     NoCommands,
     /// The engine cannot verify the workload.
     #[error(transparent)]

@@ -56,15 +56,21 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Creates a zoned device of this size and zone size. Without memory, it keeps the state of zones but no data.
-fn create(guest: &mut Guest, mebibytes: u64, zone_mebibytes: u64, in_memory: bool) -> anyhow::Result<()> {
+/// Creates a zoned device of this size and zone size, of which `most_open` zones may be open; null_blk ignores this limit if
+/// there are not more zones. Without memory, it keeps the state of zones but no data.
+fn create(
+    guest: &mut Guest,
+    (mebibytes, zone_mebibytes): (u64, u64),
+    most_open: u32,
+    in_memory: bool,
+) -> anyhow::Result<()> {
     guest.sh("test -d /sys/module/null_blk || insmod /modules/null_blk.ko nr_devices=0")?;
     guest.sh("mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config")?;
     let memory = u8::from(in_memory);
     guest
         .sh(&format!(
             "mkdir {FOLDER} && cd {FOLDER} && echo {mebibytes} >size && echo {memory} >memory_backed && echo 1 >zoned && \
-             echo {zone_mebibytes} >zone_size && echo 40 >zone_max_open && echo 1 >power"
+             echo {zone_mebibytes} >zone_size && echo {most_open} >zone_max_open && echo 1 >power"
         ))
         .map(drop)
 }
@@ -81,7 +87,7 @@ fn bytes(document: &Value, direction: &str) -> u64 {
 
 fn examples(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
-    create(guest, 656 * 256, 256, false)?;
+    create(guest, (656 * 256, 256), 40, false)?;
     let ran = run_examples(guest);
     remove(guest)?;
     ran
@@ -110,7 +116,7 @@ fn run_examples(guest: &mut Guest) -> anyhow::Result<()> {
 
 fn states(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
-    create(guest, 64, 4, true)?;
+    create(guest, (64, 4), 6, true)?;
     let checked = check_states(guest);
     remove(guest)?;
     checked
@@ -170,7 +176,7 @@ fn refusals(lab: &mut Lab) -> anyhow::Result<()> {
     let output = guest.fails(2, &format!("load {plain} {words} --erase '{identity}'"))?;
     ensure!(output.contains("not a zoned block device"), "{output}");
     ensure!(guest.sh(&format!("md5sum {plain}"))? == before, "the disk was written to");
-    create(guest, 64, 4, true)?;
+    create(guest, (64, 4), 6, true)?;
     let checked = check_refusals(guest);
     remove(guest)?;
     checked
@@ -180,7 +186,7 @@ fn check_refusals(guest: &mut Guest) -> anyhow::Result<()> {
     let identity = guest.identity(DEVICE)?;
     for (words, expected) in [
         ("--rw randwrite --bs 64k --zonesize 8m", "the zones have 4 MiB"),
-        ("--rw randwrite --bs 64k --max_open_zones 41", "permits 40"),
+        ("--rw randwrite --bs 64k --max_open_zones 7", "permits 6"),
         ("--rw randwrite --bs 64k --offset 1m", "whole zones"),
         ("--rw randtrim --bs 64k", "use bs=4194304"),
         ("--rw randwrite --bs 64k --verify crc32c", "verify"),
