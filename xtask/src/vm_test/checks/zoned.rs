@@ -26,19 +26,19 @@ pub const GROUP: Group = Group {
     ],
 };
 
-const FOLDER: &str = "/sys/kernel/config/nullb/nullb7";
-const DEVICE: &str = "/dev/nullb7";
+const FOLDER: &str = "/sys/kernel/config/nullb/nullb0";
+const DEVICE: &str = "/dev/nullb0";
 
 /// The examples, with spaces between their lines; only the target and the times differ.
 const EXAMPLES: &[(&str, &str)] = &[
     (
         "zbd-rand-write",
         "[global] name=zbd-rand-write group_reporting rw=randwrite zonemode=zbd zonesize=256M max_open_zones=32 bs=512K \
-         direct=1 numjobs=16 time_based runtime=3 [dev1] filename=/dev/nullb7 ioengine=psync",
+         direct=1 numjobs=16 time_based runtime=3 [dev1] filename=/dev/nullb0 ioengine=psync",
     ),
     (
         "zbd-rand-write-trim-gc",
-        "[global] group_reporting zonemode=zbd zonesize=256M direct=1 time_based runtime=4 filename=/dev/nullb7 offset=524z \
+        "[global] group_reporting zonemode=zbd zonesize=256M direct=1 time_based runtime=4 filename=/dev/nullb0 offset=524z \
          [warmup] rw=randwrite bs=2M size=128z ioengine=libaio runtime=2 \
          [wjob] wait_for=warmup rw=randwrite bs=2M size=128z ioengine=libaio flow=128 \
          [trimjob] wait_for=warmup rw=randtrim bs=256M size=128z ioengine=psync flow=1",
@@ -46,13 +46,13 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "zbd-rand-write-zone-reset-gc",
         "[global] name=zbd-rand-write-gc group_reporting rw=randwrite zonemode=zbd zonesize=256M bs=32M direct=1 time_based \
-         runtime=4 [dev1] filename=/dev/nullb7 size=8z offset=524z ioengine=psync zone_reset_threshold=0.7 \
+         runtime=4 [dev1] filename=/dev/nullb0 size=8z offset=524z ioengine=psync zone_reset_threshold=0.7 \
          zone_reset_frequency=0.125",
     ),
     (
         "zbd-seq-read",
         "[global] name=zbd-seq-read rw=read bs=256K direct=1 numjobs=1 zonemode=zbd zonesize=256M read_beyond_wp=0 \
-         [dev1] filename=/dev/nullb7 offset=140660178944 size=10G ioengine=libaio iodepth=16",
+         [dev1] filename=/dev/nullb0 offset=140660178944 size=10G ioengine=libaio iodepth=16",
     ),
 ];
 
