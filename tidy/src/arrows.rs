@@ -95,8 +95,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "xtask",
         &[
-            "engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy", "unified",
-            "vmlab",
+            "engine", "device", "labdemo", "live", "pts", "record", "stdx", "nandsim", "skips", "tidy",
+            "unified", "vmlab",
         ],
     ),
 ];

@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use follow::snapshot::Snapshot;
 use jiff::Timestamp;
+use live::Live;
 use pts::Standing;
-use record::{Live, gap_ns};
+use record::gap_ns;
 use report::Latest;
 
 /// Age of the `live` file after which its content is out of date.

@@ -1,17 +1,17 @@
-//! Zoned block devices: the kernel's commands for zones, whether a workload can use them, and a table that decides where
-//! each I/O goes.
+//! Zoned block devices: whether a workload can use the zones of a device, and where each of its I/Os goes.
+#![forbid(unsafe_code)]
 
 mod check;
 mod early;
-mod kernel;
+mod placed;
 mod refusal;
 mod shared;
 mod table;
 mod zone;
 
 pub use check::{check, limit, smallest_bytes};
-pub use kernel::{Kernel, ZoneCommands, report, reset};
+pub use placed::Placed;
 pub use refusal::NotZoned;
 pub use shared::Zones;
-pub use table::{Placed, Table, ZoneJob};
+pub use table::{Table, ZoneJob};
 pub use zone::{Zone, ZoneReport};

@@ -6,6 +6,7 @@ use record::{Access as Order, Workload, Zoned};
 use stdx::access::Access;
 
 use crate::early::Resets;
+use crate::placed::Placed;
 use crate::zone::{Zone, ZoneReport};
 
 /// A zone and the I/Os to it.
@@ -42,23 +43,6 @@ pub struct ZoneJob {
     thread: u32,
     /// Its early resets in the table.
     resets: Option<usize>,
-}
-
-/// Where an I/O goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placed {
-    /// There; its zone is claimed.
-    Issue(Access),
-    /// There, after a reset of its zone, given by start and length; the zone is claimed.
-    Reset(Access, (u64, u64)),
-    /// Nowhere until this zone, which is claimed, has been finished.
-    Finish((u64, u64)),
-    /// Nowhere until another I/O has completed.
-    Busy,
-    /// Nowhere: sequential I/O goes on at this offset.
-    Skip(u64),
-    /// Nowhere: no zone has data to read or to trim.
-    Over,
 }
 
 /// The zones of a target, and the I/Os to them.
@@ -482,7 +466,8 @@ impl Table {
         self.targets.retain(|target| *target != index);
     }
 
-    #[cfg(test)]
+    /// Returns the write pointer of each zone.
+    #[must_use]
     pub fn pointers(&self) -> Vec<u64> {
         self.entries.iter().map(|entry| entry.zone.pointer_bytes).collect()
     }

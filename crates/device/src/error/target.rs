@@ -236,7 +236,9 @@ pub enum DataProblem {
     #[error("verify on a simulated drive supports one thread and a range without gaps")]
     SimulatedThreads,
     /// Commands of a simulated drive have no flags or priorities, and its blocks no zones.
-    #[error("priorities, atomic writes and NVMe commands are not simulated, nor are zones; use a real target")]
+    #[error(
+        "priorities, atomic writes and NVMe commands are not simulated, nor are zones; use a real target"
+    )]
     NoCommands,
     /// The engine cannot verify the workload.
     #[error(transparent)]

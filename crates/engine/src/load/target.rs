@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use stdx::units::SECOND_NS;
+use zones::Zones;
 
 use super::ledger::Ledger;
 use super::portion::Portion;

@@ -4,6 +4,7 @@
 //! most one write in flight, because its writes must arrive in order, and nothing below guarantees that.
 
 mod issue;
+pub(crate) mod kernel;
 
 use std::io;
 use std::ops::Range;
@@ -11,10 +12,11 @@ use std::sync::Arc;
 
 use record::Workload;
 use stdx::access::Access;
-use zones::{Kernel, NotZoned, Placed, Table, ZoneCommands, ZoneJob, Zones, smallest_bytes};
+use zones::{NotZoned, Placed, Table, ZoneJob, Zones, smallest_bytes};
 
 use super::target::Target;
 use crate::error::EngineError;
+use kernel::{Kernel, ZoneCommands};
 
 /// Reads the zones of a target that workloads with zones use; `None` if no workload has zones.
 pub(super) fn zones_of(
@@ -23,7 +25,7 @@ pub(super) fn zones_of(
 ) -> Result<Option<Arc<Zones>>, EngineError> {
     let zoned: Vec<&Workload> = workloads.iter().filter(|workload| workload.zoned().is_some()).collect();
     let (Some(file), false) = (target.fd, zoned.is_empty()) else { return Ok(None) };
-    let report = zones::report(file).map_err(|why| refused(target.name, why))?;
+    let report = kernel::report(file).map_err(|why| refused(target.name, why))?;
     for workload in &zoned {
         zones::check(&report, workload, target.is_buffered).map_err(|why| refused(target.name, why))?;
     }
@@ -38,7 +40,7 @@ fn refused(target: &str, why: NotZoned) -> EngineError {
 /// Checks that a target has the zones that a workload needs, if it needs any. Changes nothing.
 pub(super) fn check_zones(target: &Target<'_>, workload: &Workload) -> Result<(), EngineError> {
     let Some(file) = target.fd.filter(|_| workload.zoned().is_some()) else { return Ok(()) };
-    let checked = zones::report(file).and_then(|report| zones::check(&report, workload, target.is_buffered));
+    let checked = kernel::report(file).and_then(|report| zones::check(&report, workload, target.is_buffered));
     checked.map_err(|why| refused(target.name, why))
 }
 

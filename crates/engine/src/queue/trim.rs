@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 use rustix::fs::{FallocateFlags, FileType};
 
-use zones::reset;
+use crate::load::zones::kernel::reset;
 
 /// `BLKDISCARD` from linux/fs.h, `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;

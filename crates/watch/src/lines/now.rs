@@ -1,7 +1,7 @@
 //! The current activity of the run, or its last activity.
 
 use follow::live::{FixedRounds, Live};
-use live::{Live, LivePhase, LiveSecond};
+use live::{LivePhase, LiveSecond};
 use ratatui::text::{Line, Span};
 use record::Segment;
 use stdx::units::{grouped, span};
@@ -43,18 +43,18 @@ pub(super) fn lines(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) 
 }
 
 /// Returns where the run is: phase, round, cell and workload.
-pub(super) fn place(now: &Live) -> String {
+pub(super) fn place(now: &live::Live) -> String {
     let most = now.max_rounds.map_or("?".to_owned(), |rounds| rounds.to_string());
     let step = now.step.as_deref().map(|step| format!("  {step}")).unwrap_or_default();
     format!("{}{step}", phase(now, &format!(" of up to {most}")))
 }
 
 /// Returns where the run is, in the fewest words.
-pub(super) fn short_place(now: &Live) -> String {
+pub(super) fn short_place(now: &live::Live) -> String {
     phase(now, "")
 }
 
-fn phase(now: &Live, of_rounds: &str) -> String {
+fn phase(now: &live::Live, of_rounds: &str) -> String {
     let test = now.test.as_deref().map(|test| format!("{test}: ")).unwrap_or_default();
     let phase = match now.phase {
         None => "between two steps".to_owned(),
@@ -76,11 +76,11 @@ fn phase(now: &Live, of_rounds: &str) -> String {
     format!("{test}{phase}")
 }
 
-const fn is_load(now: &Live) -> bool {
+const fn is_load(now: &live::Live) -> bool {
     matches!(now.phase, Some(LivePhase::Precondition | LivePhase::Cell | LivePhase::Load))
 }
 
-fn progress(now: &Live, paint: Paint) -> Vec<Span<'static>> {
+fn progress(now: &live::Live, paint: Paint) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     if let Some(share) = now.share_done {
         let filled = ((share * BAR as f64) as usize).min(BAR);

@@ -187,8 +187,8 @@ fn agrees(zones: &Zones, device: &Arc<Mutex<Model>>) {
 }
 
 fn shared(report: &ZoneReport, workloads: &[&Workload]) -> Zones {
-    let limit = check::limit(report, workloads);
-    Zones::new((Table::new(report.clone(), limit)))
+    let limit = zones::limit(report, workloads);
+    Zones::new(Table::new(report.clone(), limit))
 }
 
 proptest! {

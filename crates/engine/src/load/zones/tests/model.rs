@@ -4,9 +4,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use stdx::access::Access;
-use zones::{Zone, ZoneCommands};
+use zones::Zone;
 
 use super::ZONE_BYTES;
+use crate::load::zones::kernel::ZoneCommands;
 
 /// A zone of the model.
 #[derive(Debug, Clone, Copy)]

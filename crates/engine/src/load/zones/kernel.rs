@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
-use crate::refusal::NotZoned;
-use crate::zone::{Zone, ZoneReport};
+use zones::{NotZoned, Zone, ZoneReport};
 
 /// Bytes of a sector, the unit of these interfaces.
 const SECTOR_BYTES: u64 = 512;
@@ -75,7 +74,7 @@ const FULL: u8 = 0xe;
 const OFFLINE: u8 = 0xf;
 
 /// Commands that change a zone.
-pub trait ZoneCommands {
+pub(crate) trait ZoneCommands {
     /// Makes a zone empty, which destroys its data.
     ///
     /// # Errors
@@ -90,7 +89,7 @@ pub trait ZoneCommands {
 
 /// A zoned block device.
 #[derive(Debug)]
-pub struct Kernel<'a>(pub BorrowedFd<'a>);
+pub(crate) struct Kernel<'a>(pub(crate) BorrowedFd<'a>);
 
 impl ZoneCommands for Kernel<'_> {
     fn reset(&self, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
@@ -106,7 +105,7 @@ impl ZoneCommands for Kernel<'_> {
 ///
 /// # Errors
 /// Returns the kernel's error.
-pub fn reset(file: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
+pub(crate) fn reset(file: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
     command(file, RESET, start_bytes, length_bytes)
 }
 
@@ -133,7 +132,7 @@ fn number(file: BorrowedFd<'_>, command: libc::Ioctl) -> io::Result<u32> {
 ///
 /// # Errors
 /// Why the target has no zones, or why they are not known.
-pub fn report(file: BorrowedFd<'_>) -> Result<ZoneReport, NotZoned> {
+pub(crate) fn report(file: BorrowedFd<'_>) -> Result<ZoneReport, NotZoned> {
     let stat = rustix::fs::fstat(file).map_err(|errno| NotZoned::Unknown(errno.into()))?;
     if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_block_device() {
         return Err(NotZoned::NotADevice);
