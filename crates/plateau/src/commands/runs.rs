@@ -211,7 +211,7 @@ fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> Stri
 /// Returns the word that selects the run with `--state`, with details if it is in progress or unreadable.
 fn state_text(run: &Listed) -> String {
     match run.state {
-        State::Running | State::Unreadable => run.text.clone(),
+        State::Running | State::Unreadable => run.text.to_string(),
         state => state.name().to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Lists of runs: filters and sort order.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use pts::TESTS;
@@ -19,7 +20,7 @@ pub struct Listed {
     pub dir: PathBuf,
     pub state: State,
     /// The run's current activity, its state, or the reason why it cannot be read, as text.
-    pub text: String,
+    pub text: Cow<'static, str>,
 }
 
 /// Returns whether a run matches the filters that can be decided without its state.
@@ -70,13 +71,13 @@ fn is_test(name: &str, requested: &str) -> bool {
 pub fn listed(library: &Library, Known { run, found }: Known) -> Listed {
     match found {
         Found::Indexed(standing, candidate) => {
-            let (state, text) = (standing.into(), standing.verdict().to_owned());
+            let (state, text) = (standing.into(), standing.verdict().into());
             Listed { run, dir: candidate.path_in(library.root()), state, text }
         }
         Found::Unread(unread) => {
             let dir = unread.dir.clone();
             let (state, text) = live(*unread);
-            Listed { run, dir, state, text }
+            Listed { run, dir, state, text: text.into() }
         }
     }
 }
