@@ -7,6 +7,7 @@ use crate::group::{Group, GroupBy, grouped_by};
 use crate::noise::Difference;
 use crate::warnings::{Warning, warnings};
 use report::parts::Figure;
+use stdx::units::count_of;
 
 /// Minimum number of runs in a comparison.
 pub const MINIMUM_RUNS: usize = 2;
@@ -49,7 +50,8 @@ impl Comparison {
     /// Returns an error if there are too few runs, or if no two of them have a figure in common.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if runs.len() < MINIMUM_RUNS {
-            return Err(format!("{} runs specified; a comparison needs at least {MINIMUM_RUNS}", runs.len()));
+            let given = count_of(runs.len(), "run");
+            return Err(format!("{given} specified; a comparison needs at least {MINIMUM_RUNS}"));
         }
         number_equal_names(&mut runs);
         let lines = lines(&runs);
