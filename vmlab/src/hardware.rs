@@ -42,7 +42,7 @@ pub const NVME_512: Target = namespace("n1", "PLATNVME0", 1);
 pub const NVME_4096: Target = namespace("n2", "PLATNVME0", 2);
 /// NVMe namespace with 4096-byte sectors and 8 bytes of metadata per sector.
 pub const NVME_METADATA: Target = namespace("n3", "PLATNVME0", 3);
-/// NVMe namespace with flexible data placement (FDP).
+/// NVMe namespace with flexible data placement (FDP), and atomic writes of up to 16 KiB.
 pub const NVME_PLACING: Target = namespace("fdp", "PLATFDP", 1);
 /// NVMe controller with one namespace, in a hot-plug slot.
 pub const NVME_SLOT: Target = namespace("slot", "PLATNVME1", 1);
@@ -77,7 +77,7 @@ pub(crate) const CONTROLLERS: &[&str] = &[
     "pcie-root-port,id=slot1,chassis=2,slot=2",
     "nvme,id=nvme0,serial=PLATNVME0,bus=slot0",
     "nvme-subsys,id=placing,nqn=placing,fdp=on,fdp.nrg=1,fdp.nruh=8,fdp.runs=4M",
-    "nvme,id=nvme3,serial=PLATFDP,subsys=placing",
+    "nvme,id=nvme3,serial=PLATFDP,subsys=placing,atomic.awun=31,atomic.awupf=31",
     "virtio-scsi-pci,id=scsi0",
 ];
 

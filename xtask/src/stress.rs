@@ -18,7 +18,7 @@ const SUBJECTS: &str = "\
     plateau/hardware_raid plateau/power plateau/jobs plateau/slurm device/unit engine/unit plateau/unit \
     device/polling device/read_only_open engine/fallback engine/choice device/blocking_targets \
     engine/conformance engine/allocations device/verify device/open_loop device/system_calls device/load \
-    device/trims device/released device/failing_device engine/seccomp_fallback engine/syncs record/live \
+    device/trims device/released device/failing_device engine/seccomp_fallback engine/syncs live/live \
     transfer/faults fleet/campaign fleet/prolog device/known_latency device/simulated \
     plateau/device_side plateau/interrupted plateau/side_by_side plateau/host_checks plateau/signals \
     plateau/load plateau/devices plateau/browser plateau/serve plateau/shared_store plateau/forwarded \

@@ -19,6 +19,7 @@ pub const GROUP: Group = Group {
         Check { name: "fio's examples for SCSI disks run", ci: true, run: scsi },
         Check { name: "fio's examples for NVMe commands run", ci: true, run: nvme },
         Check { name: "fio's example for flexible data placement runs", ci: true, run: placement },
+        Check { name: "fio's example for atomic writes runs", ci: false, run: atomic },
     ],
 };
 
@@ -96,6 +97,16 @@ fn placement(lab: &mut Lab) -> anyhow::Result<()> {
     let device = guest.device(NVME_PLACING)?;
     let name = "uring-cmd-fdp";
     let ran = run(guest, &job_file(name, &device.replace("/dev/nvme", "/dev/ng"))?, &device)?;
+    ensure!(ran.code == 0, "{name} ended with {}: {}{}", ran.code, ran.out, ran.err);
+    Ok(())
+}
+
+fn atomic(lab: &mut Lab) -> anyhow::Result<()> {
+    lab.needs_linux((6, 11), "atomic writes")?;
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_PLACING)?;
+    let name = "atomic-verify";
+    let ran = run(guest, &job_file(name, &device)?, &device)?;
     ensure!(ran.code == 0, "{name} ended with {}: {}{}", ran.code, ran.out, ran.err);
     Ok(())
 }
