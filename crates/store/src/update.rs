@@ -35,7 +35,7 @@ impl Index {
         let candidates = sources::candidates(&self.runs)?;
         let compared = self.files_compared(&candidates)?;
         let stale = stale(&candidates, &compared);
-        // Counting the rows of ten thousand runs would take longer than reading a new one.
+        // Counting the rows afterwards would read the whole table once more.
         let runs = compared.rows.iter().flatten().count() + compared.gone.len();
         let mut updated = Updated { runs, ..Updated::default() };
         self.read_and_write(&stale, in_progress, &compared.annotations, &mut updated)?;
