@@ -65,7 +65,7 @@ fn create(
     in_memory: bool,
 ) -> anyhow::Result<()> {
     guest.sh("test -d /sys/module/null_blk || insmod /modules/null_blk.ko nr_devices=0")?;
-    guest.sh("mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config")?;
+    guest.sh("grep -q ' /sys/kernel/config ' /proc/mounts || mount -t configfs none /sys/kernel/config")?;
     let memory = u8::from(in_memory);
     guest
         .sh(&format!(
@@ -157,13 +157,14 @@ fn check_states(guest: &mut Guest) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the number of bytes of a zone that are not zero, approximately: the written data is random.
+/// Returns the number of bytes of a zone that are written, approximately: written data is random, and null_blk returns 0xff for
+/// what lies beyond the write pointer.
 fn contents(guest: &mut Guest, zone: u64) -> anyhow::Result<u64> {
-    let count =
-        guest.sh(&format!("dd if={DEVICE} bs=4M skip={zone} count=1 2>/dev/null | tr -d '\\0' | wc -c"))?;
+    let count = guest
+        .sh(&format!("dd if={DEVICE} bs=4M skip={zone} count=1 2>/dev/null | tr -d '\\0\\377' | wc -c"))?;
     let count: u64 = count.trim().parse().context("a number")?;
-    // One byte in 256 is zero.
-    Ok((count as f64 * 256.0 / 255.0 / MIB as f64).round() as u64 * MIB)
+    // Two bytes in 256 have one of these values.
+    Ok((count as f64 * 256.0 / 254.0 / MIB as f64).round() as u64 * MIB)
 }
 
 fn refusals(lab: &mut Lab) -> anyhow::Result<()> {
