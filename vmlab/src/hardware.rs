@@ -20,7 +20,7 @@ pub(crate) struct Disk {
 /// A disk as seen by the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// Node of its image, as in [`DISKS`].
+    /// Node of its image, as in `DISKS`.
     pub node: &'static str,
     /// Serial number.
     pub serial: &'static str,
