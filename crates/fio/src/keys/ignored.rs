@@ -43,7 +43,7 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("clocksource", &[], "NAME", "the clock with the lowest cost is used"),
     ignored("gtod_cpu", &[], "N", "every thread reads the clock itself"),
     ignored("job_start_clock_id", &[], "N", "the start time is not part of the result"),
-    ignored("block_error_percentiles", &[], "0|1", "the first failed I/O ends the load"),
+    ignored("block_error_percentiles", &[], "0|1", "failed I/Os are counted, without percentiles"),
     ignored(
         "error_dump",
         &[],
