@@ -9,7 +9,6 @@ mod bands;
 mod body;
 mod cover;
 pub(crate) mod flow;
-pub(crate) mod grid;
 mod summary;
 
 use krilla::metadata::{DateTime, Metadata};

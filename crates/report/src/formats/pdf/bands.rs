@@ -1,8 +1,8 @@
 //! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page
 //! continue in another table with the same row headings.
 
-use super::grid::{ColumnCell, PAD};
 use print::fonts::{Fonts, Style};
+use print::grid::{ColumnCell, PAD};
 
 /// A table that fits on the page.
 pub(super) struct Band {

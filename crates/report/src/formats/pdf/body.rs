@@ -7,7 +7,6 @@ use pts::Outcome;
 use pts::exhibit::{Exhibit, Facts, Page, Table};
 use pts::profile::Edition;
 
-use super::grid::{PAD, TableCell, facts, label_width, table};
 use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
 use crate::pages::cells::{is_of_maps, is_of_tables, row_texts};
@@ -20,6 +19,7 @@ use crate::pages::values::or_na;
 use charts::Size;
 use charts::markup::bound;
 use print::fonts::{Fonts, Style, ink, soft};
+use print::grid::{PAD, TableCell, facts, label_width, table};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 
 /// Minimum legible height of a chart.

@@ -6,12 +6,12 @@ use charts::Size;
 use charts::card::{CardFigure, Tone};
 use krilla::tagging::Tag;
 
-use super::grid::{TableCell, facts, label_width, table};
 use super::summary::{banners, watermark};
 use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
 use print::fonts::{Style, ink, soft};
+use print::grid::{TableCell, facts, height_of, label_width, table};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 
 /// Size of a chart in its own units.
@@ -145,7 +145,7 @@ fn rows(cover: &Cover<'_>) -> Vec<Vec<TableCell>> {
 
 fn details_height(sheet: &Sheet<'_>, cover: &Cover<'_>) -> f64 {
     let rows = rows(cover);
-    let table: f64 = rows.iter().map(|row| super::grid::height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
+    let table: f64 = rows.iter().map(|row| height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
     // Facts are in two columns. A fact that is too long for one line continues on a second line.
     table + GAP + (cover.facts.len().div_ceil(2) as f64 + 1.0) * leading(ink(FACT_SIZE))
 }

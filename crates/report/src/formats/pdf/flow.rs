@@ -5,11 +5,11 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 
 use super::bands::bands;
-use super::grid::{ColumnCell, TableCell, height_of, table};
 use super::summary::{STRIP, banners};
 use crate::document::contents::Document;
 use crate::pages::banners::strips;
 use print::fonts::{Fonts, Style, ink, soft};
+use print::grid::{ColumnCell, TableCell, height_of, table};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
 use print::writer::PdfWriter;
 

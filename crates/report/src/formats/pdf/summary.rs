@@ -5,7 +5,6 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 use pts::Outcome;
 
-use super::grid::{TableCell, facts, height_of, label_width, table};
 use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
 use crate::pages::banners::{Strip, strips};
@@ -16,6 +15,7 @@ use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::pages::values::{Fact, company, model, or_na};
 use crate::pages::{annexes, front, titles};
 use print::fonts::{Fonts, Style, ink, soft};
+use print::grid::{TableCell, facts, height_of, label_width, table};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 
 const TEXT: f64 = 11.5;

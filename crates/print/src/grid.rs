@@ -3,13 +3,14 @@
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 
 use charts::markup::bound;
-use print::fonts::{Fonts, Style, ink, soft};
-use print::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
-/// Padding around the text of a cell.
-pub(super) const PAD: (f64, f64) = (6.0, 3.0);
+use crate::fonts::{Fonts, Style, ink, soft};
+use crate::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
-/// A printed value in [`super::flow::Block::Columns`].
+/// Padding beside, and above and below, the text of a cell.
+pub const PAD: (f64, f64) = (6.0, 3.0);
+
+/// A printed value in a table whose columns may continue in another table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnCell {
     /// The value as printed.
@@ -26,9 +27,12 @@ impl<T: Into<String>> From<T> for ColumnCell {
 
 /// A cell in a table.
 #[derive(Debug, Clone)]
-pub(super) struct TableCell {
+pub struct TableCell {
+    /// The text, which wraps.
     pub text: String,
+    /// Alignment of each line of the text.
     pub align: Align,
+    /// Whether the text is bold.
     pub bold: bool,
     /// Whether the cell is styled as a heading, on a pale background.
     pub heading: bool,
@@ -39,18 +43,24 @@ pub(super) struct TableCell {
 }
 
 impl TableCell {
+    /// Creates a cell with left-aligned text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), align: Align::Left, bold: false, heading: false, pale: false, columns: 1 }
     }
 
+    /// Creates a heading.
     pub fn heading(text: impl Into<String>) -> Self {
         Self { bold: true, heading: true, ..Self::new(text) }
     }
 
+    /// The same cell with another alignment.
+    #[must_use]
     pub fn align(self, align: Align) -> Self {
         Self { align, ..self }
     }
 
+    /// The same cell over several columns.
+    #[must_use]
     pub fn over(self, columns: usize) -> Self {
         Self { columns, ..self }
     }
@@ -58,7 +68,7 @@ impl TableCell {
 
 /// Draws `rows` downwards from `(x, y)` with the given column `widths`. Rows are at least `row_height` high, and higher
 /// if a text wraps. Returns the total height.
-pub(super) fn table(
+pub fn table(
     sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
     widths: &[f64],
@@ -86,12 +96,7 @@ pub(super) fn table(
 }
 
 /// Returns the height of a row.
-pub(super) fn height_of(
-    fonts: &Fonts,
-    widths: &[f64],
-    row: &[TableCell],
-    (style, row_height): (Style, f64),
-) -> f64 {
+pub fn height_of(fonts: &Fonts, widths: &[f64], row: &[TableCell], (style, row_height): (Style, f64)) -> f64 {
     let lines = |(_, width, cell): (f64, f64, &TableCell)| {
         let style = of(style, cell);
         fonts.wrap(&bound(&cell.text), style, width - 2.0 * PAD.0).len() as f64 * leading(style)
@@ -140,7 +145,7 @@ fn draw_cell(sheet: &mut Sheet<'_>, area: Area, cell: &TableCell, style: Style) 
 }
 
 /// Draws labelled values one below the other, with labels `label_width` pixels wide; returns the height.
-pub(super) fn facts(
+pub fn facts(
     sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
     width: f64,
@@ -157,7 +162,7 @@ pub(super) fn facts(
 }
 
 /// Returns the width of the widest label plus a gap, at most `limit`.
-pub(super) fn label_width(sheet: &Sheet<'_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
+pub fn label_width(sheet: &Sheet<'_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
     let widest = items.iter().map(|(label, _)| sheet.fonts.width(label, soft(size))).fold(0.0, f64::max);
     (widest + 14.0).min(limit)
 }
