@@ -41,6 +41,19 @@ fn examples_are_ordinary_runs_labelled_as_imported_everywhere() {
 }
 
 #[test]
+fn a_badge_says_once_that_a_run_is_imported() {
+    let bench = Bench::new();
+    bench.ok(&["examples", "--install", "slc-b"]);
+    let folder = bench.path("cards");
+    bench.ok(&["report", "example-slc-b", "--card", folder.to_str().unwrap()]);
+    let badge = support::text(&folder.join("badge.svg"));
+    let halves: Vec<&str> = badge.split("<text").skip(1).collect();
+    assert_eq!(halves.len(), 2, "{badge}");
+    assert!(halves[0].contains(">imported from Calypso"), "{badge}");
+    assert!(halves[1].contains(">not a PTS run<"), "{badge}");
+}
+
+#[test]
 fn comparing_the_examples_prints_the_right_figures() {
     let bench = Bench::new();
     bench.ok(&["examples", "--install"]);

@@ -6,7 +6,7 @@ use print::raster;
 
 use super::format::{Files, Format, Make, Source};
 use crate::document::contents::Document;
-use crate::pages::cover::{self, Cover};
+use crate::pages::cover::{self, Cover, NOT_PTS};
 use crate::pages::values::tool;
 
 /// The card format.
@@ -80,14 +80,21 @@ fn marks(document: &Document) -> Vec<String> {
 
 /// Returns the badge: the worst verdict and, if the figures are not measurements of a drive, their source.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
-    let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);
     let (tone, text) = worst.map_or((Tone::Open, ""), |headline| (headline.tone, headline.text.as_str()));
-    // The left half of the badge says that a run is imported, but not that its drive was simulated.
-    let is_stated = document.run.origin.is_some() && document.simulated().is_empty();
+    // The left half says that a run is imported, so the right half does not, but it says that a drive was simulated.
+    let (left, text) = match &document.run.origin {
+        Some(origin) => {
+            let is_conformity = worst == cover.headlines.last();
+            (format!("imported from {}", origin.tool), if is_conformity { NOT_PTS } else { text })
+        }
+        None => (document.profile.revision.to_owned(), text),
+    };
     match document.watermark() {
-        Some(_) if is_stated => badge(left, text, tone.max(Tone::Doubtful)),
-        Some(word) => badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful)),
-        None => badge(left, text, tone),
+        Some(word) if !document.simulated().is_empty() => {
+            badge(&left, &format!("{word}; {text}"), tone.max(Tone::Doubtful))
+        }
+        Some(_) => badge(&left, text, tone.max(Tone::Doubtful)),
+        None => badge(&left, text, tone),
     }
 }

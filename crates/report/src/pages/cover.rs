@@ -14,6 +14,8 @@ use crate::facts::conformance::Verdict;
 
 /// Title in contents and bookmarks.
 pub(crate) const TITLE: &str = "Summary";
+/// What an imported run is in place of its conformance, which is the last headline.
+pub(crate) const NOT_PTS: &str = "not a PTS run";
 /// Maximum number of figures.
 const MOST_FIGURES: usize = 6;
 /// Number of figures in the sentence; more would make it hard to read.
@@ -158,10 +160,7 @@ fn tests(count: usize) -> String {
 
 fn conformity(document: &Document) -> Headline {
     if let Some(origin) = &document.run.origin {
-        return Headline {
-            tone: Tone::Doubtful,
-            text: format!("Imported from {}: not a PTS run", origin.tool),
-        };
+        return Headline { tone: Tone::Doubtful, text: format!("Imported from {}: {NOT_PTS}", origin.tool) };
     }
     let revision = document.profile.revision;
     let (tone, text) = match document.verdict(None) {
