@@ -201,6 +201,24 @@ impl Fonts {
         lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
     }
 
+    /// Shortens `text` in its middle if it takes more than `most` lines of at most `width` pixels: names of devices
+    /// also differ at their ends.
+    pub fn shortened(&self, text: &str, style: Style, width: f64, most: usize) -> String {
+        let fits = |text: &str| self.wrap(text, style, width).len() <= most;
+        if fits(text) {
+            return text.to_owned();
+        }
+        let characters: Vec<char> = text.chars().collect();
+        let without_middle = |kept: usize| {
+            let (first, last) = (kept.div_ceil(2), characters.len() - kept / 2);
+            let first: String = characters[..first].iter().collect();
+            let last: String = characters[last..].iter().collect();
+            format!("{}…{}", first.trim_end(), last.trim_start())
+        };
+        let counts: Vec<usize> = (1..characters.len()).collect();
+        without_middle(counts.partition_point(|kept| fits(&without_middle(*kept))))
+    }
+
     /// Fits `text` on one line: reduces the font size to no less than 70 %, then truncates with an ellipsis.
     pub fn fitted(&self, text: &str, style: Style, width: f64) -> (String, Style) {
         // As in `wrap`, readers who search or copy the text expect a plain space.
@@ -244,6 +262,19 @@ mod tests {
         assert!(text.ends_with("drive") && style.size < 12.0);
         let (text, style) = fonts.fitted("a rather long name of a drive", ink(12.0), 60.0);
         assert!(text.ends_with('…') && fonts.width(&text, style) <= 60.0);
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_keeps_its_beginning_and_its_end() {
+        let fonts = Fonts::load().unwrap();
+        let name = format!("/dev/disk/by-id/{}-serial-0815", "a-long-name-".repeat(40));
+        for most in [1, 2] {
+            let text = fonts.shortened(&name, ink(11.0), 200.0, most);
+            assert!(text.starts_with("/dev/d") && text.ends_with("0815") && text.contains('…'), "{text}");
+            assert_eq!(fonts.wrap(&text, ink(11.0), 200.0).len(), most, "{text}");
+        }
+        assert_eq!(fonts.shortened("a drive", ink(11.0), 200.0, 1), "a drive");
+        assert_eq!(fonts.shortened("a drive", ink(11.0), 1.0, 1), "…");
     }
 
     #[test]

@@ -103,6 +103,17 @@ fn every_unusual_run_yields_a_pdf() {
 }
 
 #[test]
+fn a_long_name_of_a_device_keeps_its_end_at_the_top_of_every_page() {
+    let model =
+        "ACME UltraFast Enterprise NVMe Solid State Drive 15.36 TB PM-XYZ-0123456789 rev B".to_owned();
+    let (pdf, _) = bundle(&Scenario { model: Some(model), ..Scenario::default() });
+    let Some(pages) = fixture::pages(&pdf) else { return };
+    let tops: Vec<&String> =
+        pages.iter().filter(|page| page.contains("Summary Page") || page.contains("Report Page")).collect();
+    assert!(tops.len() > 2 && tops.iter().all(|page| page.contains("rev B")), "{tops:#?}");
+}
+
+#[test]
 fn many_maps_and_tables_are_spread_over_pages() {
     let mapped = &[0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
     let tests = &["map"];

@@ -20,7 +20,7 @@ use charts::Size;
 use charts::markup::bound;
 use print::fonts::{Fonts, Style, ink, soft};
 use print::grid::{PAD, TableCell, facts, label_width, table};
-use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet, leading};
 
 /// Minimum legible height of a chart.
 const LEAST_CHART: f64 = 170.0;
@@ -100,16 +100,17 @@ fn header(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outcome, index: 
     });
     let name = titles::specification(document);
     let after = bar(sheet, y + 39.0, [name, &titles::revision(document), &header.page]);
-    let width = ROOM / 4.0;
-    sheet.text((SIDE + 10.0, after + 14.0), width, "Device Under Test (DUT)", style, Align::Left);
+    let (width, bold) = (ROOM / 4.0, style.bold());
+    sheet.text((SIDE + 10.0, after + 14.0), width - 20.0, "Device Under Test (DUT)", style, Align::Left);
+    let mut height = leading(bold);
     for (index, (label, value)) in header.device.iter().enumerate() {
         let x = SIDE + width * (index + 1) as f64;
-        let text = format!("{label}: {value}");
-        sheet.text((x, after + 14.0), width - 10.0, &text, style.bold(), Align::Left);
+        let text = sheet.fonts.shortened(&format!("{label}: {value}"), bold, width - 10.0, 2);
+        height = height.max(sheet.paragraph((x, after + 3.0), width - 10.0, &text, bold));
     }
     let edition_1_0 = document.profile.edition == Edition::V1_0;
     let shares = if edition_1_0 { COLUMN_SHARES_1_0 } else { COLUMN_SHARES_2_0 };
-    let lowest = columns(sheet, &header.columns, shares, after + 20.0);
+    let lowest = columns(sheet, &header.columns, shares, after + 5.5 + height);
     sheet.frame(Area::new(SIDE, y, ROOM, lowest - y), LINE);
     lowest
 }

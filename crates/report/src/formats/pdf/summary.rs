@@ -126,7 +126,7 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     // The vendor and the tester together are as wide as the device at the opposite end.
     let (tester, vendor) = (ROOM * 0.14, ROOM * 0.1);
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
-    sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
+    device(sheet, (SIDE + 10.0, y), side, model(document));
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
         title(sheet, Area::new(SIDE + ROOM * 0.24, y, ROOM * 0.42, 44.0), kind);
     });
@@ -142,6 +142,19 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
         sheet.logo(logo.bytes(), logo.is_png(), Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
     }
     y + 54.0
+}
+
+/// Draws the name of the device, on two lines in smaller letters if it is much too long for one line.
+fn device(sheet: &mut Sheet<'_>, (x, y): (f64, f64), width: f64, name: &str) {
+    /// Fraction of the usual size at which a name on one line is still in proportion to its label.
+    const SMALLEST: f64 = 0.85;
+    let (large, small) = (ink(13.0).bold(), ink(10.0).bold());
+    if sheet.fonts.width(name, large) * SMALLEST <= width {
+        sheet.text((x, y + 33.0), width, name, large, Align::Left);
+    } else {
+        let name = sheet.fonts.shortened(name, small, width, 2);
+        sheet.paragraph((x, y + 17.5), width, &name, small);
+    }
 }
 
 /// Draws a title, on two lines of similar length in smaller letters if it is too long for one line.
