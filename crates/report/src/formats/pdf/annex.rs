@@ -3,6 +3,7 @@
 use pts::exhibit::{Exhibit, Facts, Page, Row, Table};
 
 use super::flow::{self, Block, PageFrame};
+use super::summary::NOTE_SHARES;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
@@ -56,7 +57,7 @@ fn notes(further: Vec<NoteRow>) -> Vec<Block> {
         Block::Title(annexes::NOTES_TITLE.into()),
         Block::Table {
             caption: String::new(),
-            shares: vec![11.0, 15.0, 74.0],
+            shares: NOTE_SHARES.into(),
             head: ["ITEM", "NOTATION", "COMMENTS"].map(str::to_owned).into(),
             rows,
         },

@@ -264,7 +264,10 @@ fn set_up(
     table(sheet, (SIDE, y), &widths, &rows, style)
 }
 
-const NOTE_WIDTHS: [f64; 4] = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
+/// Fractions of the width for the item, which may be the title of a test, the notation and the comments.
+pub(super) const NOTE_SHARES: [f64; 3] = [0.17, 0.15, 0.68];
+const NOTE_WIDTHS: [f64; 4] =
+    [ROOM * NOTE_SHARES[0], ROOM * NOTE_SHARES[1], ROOM * NOTE_SHARES[2] / 2.0, ROOM * NOTE_SHARES[2] / 2.0];
 const NOTE_ROW: f64 = 17.0;
 const NOTE_STYLE: (Style, f64) = (ink(10.5), NOTE_ROW);
 
@@ -396,4 +399,20 @@ fn steady(sheet: &mut Sheet<'_>, outcome: &Outcome, y: f64) -> f64 {
         );
     }
     y + table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW)) + 8.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use print::grid::PAD;
+
+    #[test]
+    fn the_title_of_a_test_takes_at_most_two_lines_beside_its_notes() {
+        let fonts = Fonts::load().unwrap();
+        let titles = pts::TESTS.iter().map(|test| test.title).chain(["Sequential write by queue depth"]);
+        for title in titles {
+            let lines = fonts.wrap(title, NOTE_STYLE.0.bold(), NOTE_WIDTHS[0] - 2.0 * PAD.0);
+            assert!(lines.len() <= 2, "{lines:?}");
+        }
+    }
 }
