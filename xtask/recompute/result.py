@@ -17,7 +17,7 @@ from steady import RANGE, SLOPE, Window
 Point = tuple[float, float]
 
 #: A modification: the number of extended cells, the number of all cells, and the largest factor.
-EXTENDED = re.compile(r"(\d+) of (\d+) cells extended .*up to ([\d.]+) times")
+EXTENDED = re.compile(r"([\d,]+) of ([\d,]+) cells extended .*up to ([\d.]+) times")
 
 #: Text that tables print in place of a percentile without enough I/Os, and in place of maxima of a scaled drive.
 ABSENT, ABSENT_SCALED = "n/a", "n/a (scaled)"
@@ -131,7 +131,7 @@ def _compare_extended(where: str, script: Script, modified: list[str], checks: C
     """docs/reference/tests.md, "Time": extended cells are listed with their number and the largest factor."""
     found = next((match for text in modified if (match := EXTENDED.search(text))), None)
     timed = [cell for cell in script.cells if "duration_ns" in cell.segment.workload["until"]]
-    ours = [str(len(script.extended)), str(len(timed)), f"{max(script.extended, default=0) / 10:.1f}"]
+    ours = [f"{len(script.extended):,}", f"{len(timed):,}", f"{max(script.extended, default=0) / 10:.1f}"]
     checks.equal(f"{where}: extended cells", ours if script.extended else [], list(found.groups()) if found else [])
 
 

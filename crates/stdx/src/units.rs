@@ -135,12 +135,7 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", rounded.abs());
     let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
     let mut out = String::from(if rounded < 0.0 { "-" } else { "" });
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
+    out.push_str(&counted(whole));
     if let Some(fraction) = fraction {
         out.push('.');
         out.push_str(fraction);
@@ -148,10 +143,24 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
-/// Formats a count with its noun, which is passed in the singular: `1 round`, `5 rounds`, `0 rounds`.
+/// Formats a count with commas as thousands separators: `1,063`.
+#[must_use]
+pub fn counted(count: impl Display) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Formats a count with its noun, which is passed in the singular: `1 round`, `5 rounds`, `1,000 rounds`.
 #[must_use]
 pub fn count_of(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1.into() { "" } else { "s" })
+    format!("{} {one}{}", counted(&count), if count == 1.into() { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -195,6 +204,8 @@ mod tests {
     #[test]
     fn one_is_not_several() {
         assert_eq!([0, 1, 2].map(|count| count_of(count, "round")), ["0 rounds", "1 round", "2 rounds"]);
+        assert_eq!(count_of(1_063_u32, "cell"), "1,063 cells");
+        assert_eq!([999, 1_152, 1_000_000].map(counted), ["999", "1,152", "1,000,000"]);
     }
 
     #[test]

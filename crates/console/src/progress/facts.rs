@@ -11,7 +11,7 @@ use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
 use pts::{Context, Task, Unit};
 use record::{Event, Judgement, Note, RunFile, Segment, Until, VariableJudgement, Workload};
-use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
+use stdx::units::{SECOND_NS, amount_base10, count_of, counted, grouped, span};
 
 use super::pace::{Length, Pace};
 use super::view::{Left, Phase, Rate, View, Window};
@@ -369,7 +369,7 @@ impl Facts {
         self.window = Some(Window::of(judgement, last, values_of));
         let mark = match self.limited {
             (0, _) => String::new(),
-            (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
+            (limited, all) => format!("  host-limited: {} of {}", counted(limited), count_of(all, "cell")),
         };
         let unit = self.pace.tracked_unit();
         let line = |variable: &VariableJudgement| {

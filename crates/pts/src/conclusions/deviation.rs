@@ -3,7 +3,7 @@
 use std::fmt;
 
 use record::InjectedFault;
-use stdx::units::{block_size, count_of, span};
+use stdx::units::{block_size, count_of, counted, span};
 
 /// A deviation of a run or a test from its profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,7 +227,9 @@ impl fmt::Display for Deviation {
             }
             Self::Extended { title, extended, all, up_to_tenths } => write!(
                 f,
-                "{title}: {extended} of {all} cells extended to 20 I/Os per outstanding I/O (up to {}.{} times)",
+                "{title}: {} of {} cells extended to 20 I/Os per outstanding I/O (up to {}.{} times)",
+                counted(extended),
+                counted(all),
                 up_to_tenths / 10,
                 up_to_tenths % 10
             ),

@@ -1,7 +1,7 @@
 //! Cells that were too short for their workload: few I/Os completed, so the figures are coarse.
 
 use record::Segment;
-use stdx::units::count_of;
+use stdx::units::{count_of, counted};
 
 /// With fewer I/Os, a single I/O changes the figure by more than a tenth.
 const FEW: u64 = 10;
@@ -46,7 +46,7 @@ pub fn kinds_among<'a>(
     if more > 0 {
         kinds.push(format!("{} more", count_of(more, "kind")));
     }
-    (found > 0).then(|| (format!("{found} of {all} cells"), kinds.join(", ")))
+    (found > 0).then(|| (format!("{} of {} cells", counted(found), counted(all)), kinds.join(", ")))
 }
 
 #[cfg(test)]
@@ -60,5 +60,7 @@ mod tests {
         let text = note(cells.iter()).expect("a note");
         assert!(text.contains("in 2 of 4 cells") && text.matches("RND").count() == 1, "{text}");
         assert_eq!(note(cells[1..2].iter()), None);
+        let text = note(cells.iter().cycle().take(2_126)).expect("a note");
+        assert!(text.contains("in 1,063 of 2,126 cells"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! Results that may reflect the host instead of the drive.
 
 use record::{HOST_LIMIT_SHARE, Segment};
-use stdx::units::count_of;
+use stdx::units::{count_of, counted};
 
 /// Above this number, kinds of cells are counted rather than listed.
 const LISTED: usize = 6;
@@ -54,7 +54,7 @@ pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limi
     if kinds.len() > LISTED {
         list.push(format!("{} more", count_of(kinds.len() - LISTED, "kind")));
     }
-    let count = format!("{limited} of {all} cells");
+    let count = format!("{} of {} cells", counted(limited), counted(all));
     let note = format!(
         "HOST-LIMITED: {count} used more than {:.0} % of the host's ceiling or CPU time, so they may reflect \
          the host rather than the drive: {}",

@@ -255,7 +255,7 @@ fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     }
     let gaps: Vec<&&Answer<'_>> = all.iter().filter(|a| a.segment.gap_before.is_some()).collect();
     if gaps.is_empty() {
-        let done = format!("{} steps without pauses", all.len());
+        let done = format!("{} without pauses", count_of(all.len(), "step"));
         return clause("Course", required, done, Some(Verdict::Conforms), &records(all));
     }
     let total: u64 = gaps.iter().filter_map(|a| a.segment.gap_before).map(|gap| gap.length_ns).sum();

@@ -1,7 +1,7 @@
 //! The header and the outline of a custom test.
 
 use record::{Access, CustomRounds};
-use stdx::units::span;
+use stdx::units::{count_of, span};
 
 use super::super::answers::CustomAnswers;
 use super::super::figures::{Load, demand, outstanding};
@@ -123,8 +123,8 @@ pub fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
     }
     parts.extend(preconditioning(answers).map(|written| format!("write {written}")));
     if !answers.test.steps.is_empty() {
-        let (steps, length) = (answers.test.steps.len(), span(step_ns(context, answers)));
-        parts.push(format!("{steps} steps of a trace, {length} each with their idle time"));
+        let (steps, length) = (count_of(answers.test.steps.len(), "step"), span(step_ns(context, answers)));
+        parts.push(format!("{steps} of a trace, {length} each with their idle time"));
         return parts.join("; ");
     }
     let cell = answers.cells.first().copied();
@@ -147,7 +147,7 @@ pub fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
     };
     let cells = match answers.cells.len() {
         1 => "a cell".to_owned(),
-        count => format!("{count} cells"),
+        count => count_of(count, "cell"),
     };
     parts.push(format!("{cells} of {time}{rounds}{average}"));
     parts.join("; ")

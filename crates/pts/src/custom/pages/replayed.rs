@@ -1,5 +1,7 @@
 //! Pages of a replayed trace: each figure by step, beside the original.
 
+use stdx::units::{count_of, counted};
+
 use super::super::answers::CustomAnswers;
 use super::super::figures::{Figure, key_figure};
 use super::super::replayed::{ReplayedStep, StepFigures, replayed, totals};
@@ -76,7 +78,7 @@ pub fn replayed_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec
 
 /// Says how many steps are complete.
 pub fn replayed_note(answers: &CustomAnswers<'_>) -> String {
-    let (done, all) = (answers.replayed, answers.test.steps.len());
+    let (done, all) = (counted(answers.replayed), counted(answers.test.steps.len()));
     format!("NOT COMPLETE: {done} of {all} steps are replayed")
 }
 
@@ -121,7 +123,7 @@ fn overview(context: &Context<'_>, steps: &[ReplayedStep]) -> Page {
     let table = Table {
         heading: "Replay and original".into(),
         row_heading: "Figure".into(),
-        column_heading: stdx::units::count_of(steps.len(), "step"),
+        column_heading: count_of(steps.len(), "step"),
         columns: ["Original", "Replay", "Replay / original"].map(String::from).into(),
         rows: QUANTITIES.iter().map(row).collect(),
         decimals: 3,

@@ -1,6 +1,6 @@
 //! Pages of the burn-in: the verdict, and the throughput over time.
 
-use stdx::units::{amount_base10, grouped, span};
+use stdx::units::{amount_base10, counted, grouped, span};
 
 use super::answers::{BurnInAnswers, CELLS_PER_HOUR, Part};
 use super::load::{CELL_MINUTES, DEMAND};
@@ -55,7 +55,7 @@ fn notes(answers: &BurnInAnswers, acceptance: Option<&Acceptance>, complete: boo
         notes.push(format!("NOT CHECKED: {} (not reported by the drive)", unchecked.join(", ")));
     }
     if !complete {
-        let (done, all) = (answers.parts.len(), answers.limits.hours * CELLS_PER_HOUR);
+        let (done, all) = (counted(answers.parts.len()), counted(answers.limits.hours * CELLS_PER_HOUR));
         notes.push(format!("NOT COMPLETE: {done} of {all} cells of {CELL_MINUTES} minutes are complete"));
     }
     notes
