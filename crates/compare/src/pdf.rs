@@ -15,7 +15,7 @@ use crate::selected::{Selected, groups, listed, ranked};
 use crate::statistics;
 use crate::sweeps;
 use crate::wording::{
-    decimals, difference, letter, letters, marks, mean_and_spread, parts, percent, unbroken,
+    caption, decimals, difference, letter, letters, marks, mean_and_spread, parts, percent, unbroken,
 };
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
@@ -373,10 +373,7 @@ fn table(caption: &str, table: &Table) -> Block {
 
 fn as_table(name: &str, exhibit: &Exhibit) -> Option<Block> {
     match exhibit {
-        Exhibit::Table(data) => {
-            let caption = format!("{name}: {}, {}", data.heading, data.column_heading);
-            Some(table(&caption, data))
-        }
+        Exhibit::Table(data) => Some(table(&format!("{name}: {}", caption(data)), data)),
         Exhibit::Facts(Facts { heading, items, .. }) => Some(Block::Table {
             caption: format!("{name}: {heading}"),
             shares: vec![1.0, 2.0],

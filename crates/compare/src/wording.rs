@@ -1,5 +1,6 @@
 //! Values and differences as printed, the same in all formats.
 
+use pts::exhibit::Table;
 use pts::host_limit::{legend, marked};
 use stdx::units::grouped;
 
@@ -59,6 +60,14 @@ pub(crate) fn mean_and_spread(figure: Option<&Figure>, decimals: usize) -> Strin
     match figure.spread_share() {
         Some(share) => format!("{text} ± {:.1} %", share * 100.0),
         None => text,
+    }
+}
+
+/// Returns the heading of a table and, if it has one, the heading above its columns.
+pub(crate) fn caption(table: &Table) -> String {
+    match table.column_heading.as_str() {
+        "" => table.heading.clone(),
+        columns => format!("{}, {columns}", table.heading),
     }
 }
 

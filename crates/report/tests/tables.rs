@@ -1,7 +1,10 @@
 //! Compares text tables with golden files. `PLATEAU_BLESS=1` rewrites the golden files.
 
+mod fixture;
+
 use std::path::Path;
 
+use fixture::Scenario;
 use pts::exhibit::{Cell, Row, Table};
 
 #[track_caller]
@@ -29,6 +32,31 @@ fn table() -> Table {
         ],
         decimals: 1,
         units: pts::Unit::Iops.into(),
+    }
+}
+
+/// Returns the texts of all headings in tables.
+fn headings(html: &str) -> Vec<String> {
+    let cells = html.split("<th").skip(1).filter(|rest| !rest.starts_with("ead"));
+    let content = |cell: &str| cell.split("</th>").next().unwrap_or_default().to_owned();
+    let text = |content: String| -> String {
+        content.split('<').filter_map(|tag| tag.split_once('>')).map(|tag| tag.1.to_owned()).collect()
+    };
+    cells.map(content).map(text).collect()
+}
+
+/// The tables of a composite have no heading above their columns.
+#[test]
+fn no_heading_of_a_table_is_empty() {
+    let composite =
+        Scenario { id: "composite", profile: "pts-e-1.1", tests: &["ecw"], ..Scenario::default() };
+    for scenario in [Scenario::default(), composite] {
+        let root = fixture::folder();
+        let (run, loaded) = fixture::record(root.path(), &scenario);
+        let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+        let headings = headings(&html);
+        assert!(headings.len() > 20, "{headings:?}");
+        assert!(headings.iter().all(|text| !text.trim().is_empty()), "{}: {headings:?}", scenario.id);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::candidate::Candidate;
 use crate::comparison::{Comparison, Line};
 use crate::noise::Sample;
 use crate::sections;
-use crate::wording::{mean_and_spread, parts};
+use crate::wording::{caption, mean_and_spread, parts};
 
 /// Classes of all elements that belong to a run; the script finds them by class.
 pub(super) fn run_class(index: usize) -> String {
@@ -107,10 +107,9 @@ pub(super) fn table(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "{}<table><caption><span>{}, {}</span></caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        "{}<table><caption><span>{}</span></caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         scroller(&table.heading),
-        escape(&table.heading),
-        escape(&table.column_heading),
+        escape(&caption(table)),
         escape(&table.row_heading),
         table.rows.iter().enumerate().map(row).collect::<String>()
     )

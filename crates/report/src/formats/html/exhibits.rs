@@ -130,15 +130,20 @@ pub(super) fn numbers(table: &Table) -> String {
         let cells: String = row.cells.iter().zip(row_texts(table, index)).map(cell).collect();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
+    let (names, values) = (escape(&table.row_heading), escape(&table.column_heading));
+    let head = match table.columns.len() {
+        // Assistive programs announce headings, and this one would have no text.
+        _ if values.is_empty() => format!("<tr><th>{names}</th>{columns}</tr>"),
+        count => format!(
+            "<tr><th rowspan=\"2\">{names}</th><th colspan=\"{}\"><span>{values}</span></th></tr>\n<tr>{columns}</tr>",
+            count.max(1)
+        ),
+    };
     format!(
-        "{SCROLLER}<table class=\"numbers{}{}\"><caption><span>{}</span></caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\"><span>{}</span></th></tr>\n\
-         <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        "{SCROLLER}<table class=\"numbers{}{}\"><caption><span>{}</span></caption><thead>{head}</thead>\n<tbody>{}</tbody></table></div>\n",
         if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
         if table.rows.iter().any(|row| row.name.len() > LONG_NAME) { " named" } else { "" },
         escape(&table.heading),
-        escape(&table.row_heading),
-        table.columns.len().max(1),
-        escape(&table.column_heading),
         table.rows.iter().enumerate().map(row).collect::<String>()
     )
 }

@@ -160,7 +160,10 @@ fn numbers(page: &Page, table: &Table) -> Block {
     };
     let columns = table.columns.iter();
     Block::Numbers {
-        caption: format!("{}: {}, by {}", page.title, table.heading, table.column_heading),
+        caption: match table.column_heading.as_str() {
+            "" => format!("{}: {}", page.title, table.heading),
+            columns => format!("{}: {}, by {columns}", page.title, table.heading),
+        },
         shares: std::iter::once(2.0).chain(columns.clone().map(|_| 1.0)).collect(),
         head: std::iter::once(&table.row_heading).chain(columns).cloned().collect(),
         rows: table.rows.iter().enumerate().map(row).collect(),
