@@ -1,4 +1,4 @@
-//! The comparison for terminals, at most 80 columns wide unless names are longer.
+//! The comparison for terminals, at most 80 columns wide unless a word is longer.
 
 use charts::markup::shortened;
 
@@ -24,16 +24,7 @@ const NOT_VALID_LEGEND: &str = "!: not a valid result, because a test is not ste
 #[must_use]
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
-    for (index, run) in comparison.runs.iter().enumerate() {
-        let role = if index == 0 { "  (baseline)" } else { "" };
-        let run_line = format!("{:<2} {}  {}{role}", letter(index), run.name, run.document.run.id);
-        let marks = run.marks().join(", ");
-        let is_long = run_line.chars().count() + 2 + marks.chars().count() > WIDTH;
-        let between = if is_long { "\n   " } else { "  " };
-        out.push_str(&format!("{run_line}{between}{marks}"));
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-    }
+    out.extend((0..comparison.runs.len()).map(|index| run(comparison, index)));
     out.push('\n');
     let shown: Vec<&Line> = comparison.lines.iter().filter(|line| all || line.selected).collect();
     if comparison.runs.len() > IN_COLUMNS {
@@ -44,31 +35,47 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     }
     let differences = || shown.iter().flat_map(|line| line.differences.iter().flatten());
     if differences().any(|difference| difference.interval_percent.is_some()) {
-        out.push_str(&format!("{}\n", wrapped(INTERVAL_LEGEND, 0)));
+        out.push_str(&format!("{}\n", wrapped(INTERVAL_LEGEND, 0, WIDTH)));
     }
     let is_doubtful = |line: &&&Line| (1..comparison.runs.len()).any(|run| comparison.is_doubtful(line, run));
     out.extend(shown.iter().find(is_doubtful).map(|_| NOT_VALID_LEGEND));
-    out.extend(marks(shown.into_iter()).map(|text| wrapped(&text, 0) + "\n"));
+    out.extend(marks(shown.into_iter()).map(|text| wrapped(&text, 0, WIDTH) + "\n"));
     out.push_str(&statistics::text(comparison, all));
     if !comparison.warnings.is_empty() {
         out.push_str("\nBefore you compare:\n");
     }
     for warning in &comparison.warnings {
-        out.push_str(&format!("  {}\n", wrapped(&warning.subject, 2)));
+        out.push_str(&format!("  {}\n", wrapped(&warning.subject, 2, WIDTH)));
         for (runs, value) in &warning.values {
-            out.push_str(&format!("    {}\n", wrapped(&format!("{}: {value}", letters(runs)), 6)));
+            out.push_str(&format!("    {}\n", wrapped(&format!("{}: {value}", letters(runs)), 6, WIDTH)));
         }
     }
     out
 }
 
-/// Breaks `text` at spaces; further lines are indented.
-fn wrapped(text: &str, indent: usize) -> String {
+/// Returns a run's letter, name, id and marks, on further lines if they are too long for one.
+fn run(comparison: &Comparison, index: usize) -> String {
+    let run = &comparison.runs[index];
+    let mut out = format!("{:<2} {}", letter(index), run.name);
+    let mut used = out.chars().count();
+    let role = if index == 0 { "(baseline)" } else { "" };
+    let parts = [&*run.document.run.id, role, &run.marks().join(", ")].map(str::to_owned);
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let length = part.chars().count();
+        let (between, begin) = if used + 2 + length > WIDTH { ("\n   ", 3) } else { ("  ", used + 2) };
+        out.push_str(&format!("{between}{part}"));
+        used = begin + length;
+    }
+    out + "\n"
+}
+
+/// Breaks `text` at spaces into lines of `width`; further lines are indented.
+fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     let mut used = indent;
     for word in text.split(' ') {
         let length = word.chars().count();
-        if used > indent && used + 1 + length > WIDTH {
+        if used > indent && used + 1 + length > width {
             out.push_str(&format!("\n{:indent$}", ""));
             used = indent;
         } else if !out.is_empty() {
@@ -106,7 +113,7 @@ fn block(comparison: &Comparison, line: &Line) -> String {
     let is_missing = |run: &usize| rows.iter().all(|row| row.0 != *run);
     let missing: Vec<usize> = (0..comparison.runs.len()).filter(is_missing).collect();
     if !missing.is_empty() {
-        out.push_str(&format!("  {}\n", wrapped(&format!("n/a: {}", letters(&missing)), 2)));
+        out.push_str(&format!("  {}\n", wrapped(&format!("n/a: {}", letters(&missing)), 2, WIDTH)));
     }
     out.push('\n');
     out
@@ -116,6 +123,8 @@ fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
+/// Formats a figure per line: its name, its unit, the values and the difference. If one of these lines would be too
+/// long, each difference is on a line of its own, and long names take several lines.
 fn columns(comparison: &Comparison, shown: &[&Line]) -> String {
     let rows: Vec<Vec<String>> = shown.iter().map(|line| row(comparison, line)).collect();
     let head: Vec<String> = ["figure".to_owned(), "unit".into()]
@@ -126,16 +135,27 @@ fn columns(comparison: &Comparison, shown: &[&Line]) -> String {
     let widths: Vec<usize> = (0..head.len())
         .map(|i| rows.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0))
         .collect();
+    let differences = 2 + comparison.runs.len();
+    let is_long = widths.iter().map(|width| width + 2).sum::<usize>() - 2 > WIDTH;
+    let beside_name: usize = widths[1..differences].iter().map(|width| width + 2).sum();
+    let names = if is_long { widths[0].min(WIDTH.saturating_sub(beside_name)) } else { widths[0] };
     let line = |row: &[String]| {
-        let mut line = format!("{:<1$}  {2:<3$}", row[0], widths[0], row[1], widths[1]);
-        for (i, cell) in row.iter().enumerate().skip(2) {
-            let right = i < 2 + comparison.runs.len();
-            line +=
-                &if right { format!("  {cell:>0$}", widths[i]) } else { format!("  {cell:<0$}", widths[i]) };
+        let name = wrapped(&row[0], 0, names);
+        let mut names_of_row = name.lines();
+        let first = names_of_row.next().unwrap_or_default();
+        let mut line = format!("{first:<names$}  {:<1$}", row[1], widths[1]);
+        line.extend((2..differences).map(|i| format!("  {:>1$}", row[i], widths[i])));
+        if !is_long {
+            line.extend(row[differences..].iter().map(|cell| format!("  {cell}")));
+            return line + "\n";
         }
-        line.trim_end().to_owned() + "\n"
+        line.extend(names_of_row.map(|name| format!("\n  {name}")));
+        let found = row[differences..].iter().zip(&head[differences..]);
+        line.extend(found.map(|(cell, head)| format!("\n  {head}: {cell}")));
+        line + "\n"
     };
-    std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
+    let shown_head = if is_long { &head[..differences] } else { &head[..] };
+    std::iter::once(line(shown_head)).chain(rows.iter().map(|row| line(row))).collect()
 }
 
 fn row(comparison: &Comparison, line: &Line) -> Vec<String> {

@@ -203,6 +203,16 @@ fn a_figure_covers_its_rounds_and_nothing_after_them() {
 }
 
 #[test]
+fn long_names_and_differences_of_two_runs_fit_a_terminal_of_80_columns() {
+    let scenario = |id| Scenario { id, tests: &["wsat", "iops"], ..Scenario::default() };
+    let compared = compared(&[scenario("this-year"), scenario("last-year")]).expect("two runs");
+    let printed = text(&compared, true);
+    let long: Vec<&str> = printed.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+    assert!(printed.contains("\n  B vs. A: 0.0 % ("), "{printed}");
+}
+
+#[test]
 fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     let of = |id, model: &str| Scenario {
         id,
