@@ -17,9 +17,9 @@ const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
 const TITLE: f64 = 34.0;
 const HEADING: f64 = 26.0;
-/// Picture heights: of two pictures side by side, and of a single full-width picture.
+/// Height of two pictures side by side, and of the names above them.
 const BESIDE: f64 = 250.0;
-const ALONE: f64 = 250.0;
+const NAMES: f64 = 22.0;
 /// Fraction of its size that a picture may lose to fit on the current page.
 const SHRINKS_BY: f64 = 0.15;
 /// Gap between a table and what follows.
@@ -132,7 +132,10 @@ enum Piece {
         /// Whether the table ends here, so that a gap follows.
         last: bool,
     },
-    Pictures(Vec<(String, String)>),
+    Pictures {
+        pictures: Vec<(String, String)>,
+        height: f64,
+    },
     Picture {
         name: String,
         svg: String,
@@ -182,7 +185,8 @@ fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
         }
         let (group, whole) = (group(index), (group(index).end + 1).min(heights.len()));
         let lacking = heights[index..whole].iter().sum::<f64>() - left;
-        let fits = lacking <= 0.0 || shrunk(&mut pieces[group.clone()], &mut heights[group], lacking);
+        // Sums of heights are not exact.
+        let fits = lacking < 0.01 || shrunk(&mut pieces[group.clone()], &mut heights[group], lacking);
         if !fits && starts.last() != Some(&index) {
             starts.push(index);
             left = room;
@@ -196,7 +200,7 @@ fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
 }
 
 /// For each piece, whether it must stay on the page of the next piece: headings, notes between a heading and what it
-/// announces, and pictures with their descriptions.
+/// announces, and pictures with all of their descriptions.
 fn leads(pieces: &[Piece]) -> Vec<bool> {
     let mut leads = vec![false; pieces.len()];
     for (index, piece) in pieces.iter().enumerate() {
@@ -204,14 +208,17 @@ fn leads(pieces: &[Piece]) -> Vec<bool> {
             Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) => true,
             // What follows describes the last of several pictures as well as the others.
             Piece::Picture { .. } => !matches!(pieces.get(index + 1), Some(Piece::Picture { .. })),
-            Piece::Pictures(_) => is_text(pieces, index + 1),
+            Piece::Pictures { .. } => is_text(pieces, index + 1),
             Piece::Rows { .. } => false,
             Piece::Text(_) => {
                 let announces = pieces[index + 1..].iter().find(|piece| !matches!(piece, Piece::Text(_)));
                 let is_announced = index > 0
                     && leads[index - 1]
                     && matches!(pieces[index - 1], Piece::Title(_) | Piece::Heading(_) | Piece::Text(_));
-                is_announced && announces.is_some_and(|piece| !matches!(piece, Piece::Title(_)))
+                match pieces[..index].iter().rev().find(|piece| !matches!(piece, Piece::Text(_))) {
+                    Some(Piece::Picture { .. } | Piece::Pictures { .. }) => is_text(pieces, index + 1),
+                    _ => is_announced && announces.is_some_and(|piece| !matches!(piece, Piece::Title(_))),
+                }
             }
         };
     }
@@ -222,10 +229,10 @@ fn is_text(pieces: &[Piece], index: usize) -> bool {
     matches!(pieces.get(index), Some(Piece::Text(_)))
 }
 
-/// Reduces the height of one picture among `pieces` by `by` if the picture remains legible.
+/// Reduces the height of one picture, or of pictures side by side, among `pieces` by `by` if they remain legible.
 fn shrunk(pieces: &mut [Piece], heights: &mut [f64], by: f64) -> bool {
     for (piece, known) in pieces.iter_mut().zip(heights) {
-        let Piece::Picture { height, .. } = piece else { continue };
+        let (Piece::Picture { height, .. } | Piece::Pictures { height, .. }) = piece else { continue };
         if by <= *height * SHRINKS_BY {
             *height -= by;
             *known -= by;
@@ -240,7 +247,10 @@ fn pieces(fonts: &Fonts, block: Block, room: f64) -> Vec<Piece> {
         Block::Title(text) => vec![Piece::Title(text)],
         Block::Heading(text) => vec![Piece::Heading(text)],
         Block::Text(text) => vec![Piece::Text(text)],
-        Block::Pictures(all) => all.chunks(2).map(|pair| Piece::Pictures(pair.to_vec())).collect(),
+        Block::Pictures(all) => {
+            let row = |pair: &[(String, String)]| Piece::Pictures { pictures: pair.to_vec(), height: BESIDE };
+            all.chunks(2).map(row).collect()
+        }
         // Leaves space for a title and a heading on the same page.
         Block::Picture { name, svg, height } => {
             vec![Piece::Picture { name, svg, height: height.min(room - TITLE - HEADING) }]
@@ -338,7 +348,7 @@ fn height(fonts: &Fonts, piece: &Piece, on_top: bool) -> f64 {
             if *last { height + AFTER_TABLE } else { height }
         }
         Piece::Picture { height, .. } => *height,
-        Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
+        Piece::Pictures { height, .. } => *height + NAMES,
     }
 }
 
@@ -379,7 +389,7 @@ fn page(
             Piece::Picture { name, svg, .. } => {
                 sheet.picture(&svg, &name, Area::new(SIDE, y, ROOM, height), Align::Left)?;
             }
-            Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
+            Piece::Pictures { pictures, height } => pictures_beside(sheet, &pictures, y, height)?,
         }
         y += height;
     }
@@ -451,5 +461,24 @@ mod tests {
         let pages = laid_out(&fonts, blocks, ROOM);
         assert!(matches!(pages[0].as_slice(), [.., Piece::Heading(_), Piece::Text(_)]));
         assert!(matches!(pages[1].as_slice(), [Piece::Heading(_), Piece::Picture { .. }, Piece::Text(_)]));
+    }
+
+    #[test]
+    fn two_sections_of_one_row_of_charts_share_a_page() {
+        let fonts = Fonts::load().unwrap();
+        let section = || {
+            let pictures = vec![("A".to_owned(), String::new()), ("B".to_owned(), String::new())];
+            let text = |_| Block::Text("A sentence about the charts.".into());
+            let texts = (0..2).map(text);
+            [Block::Heading("IOPS".into()), text(0), Block::Pictures(pictures)].into_iter().chain(texts)
+        };
+        const ROOM: f64 = BOTTOM - TOP - 10.0;
+        let sum: f64 = section()
+            .flat_map(|block| pieces(&fonts, block, ROOM))
+            .map(|piece| height(&fonts, &piece, false))
+            .sum();
+        assert!(2.0 * sum > ROOM, "{sum} of {ROOM}: the test needs sections that are too high");
+        let pages = laid_out(&fonts, section().chain(section()).collect(), ROOM);
+        assert_eq!(pages.len(), 1);
     }
 }
