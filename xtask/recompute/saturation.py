@@ -9,7 +9,7 @@ import steady
 from journal import Segment
 from replay import Rounds, Script, blocks_of_thread
 from result import Chart, Result, levels_table
-from spec import KIB, MINUTE, name_of
+from spec import KIB, MINUTE, Setup, name_of
 
 #: PTS 2.1: steady state is evaluated in minutes 31, 62, 93 and so on.
 CYCLE = 31
@@ -101,19 +101,26 @@ def wsat(script: Script) -> Result:
     result.windows = list((rounds.windows or {}).items())
     found = marks([minute.iops for minute in minutes], (rounds.windows or {}).get(name))
     # docs/reference/tests.md, "Choices": a shorter test has the mean of all minutes.
-    part = "the last 30 minutes" if len(minutes) >= LAST else f"all {len(minutes)} minutes"
+    cells = "minutes" if setup.ns(MINUTE) == MINUTE else "cells"
+    part = f"the last 30 {cells}" if len(minutes) >= LAST else f"all {len(minutes)} {cells}"
     settled = {True: "steady state", False: f"mean of {part}, not steady", None: f"mean of {part}, not judged"}[verdict]
     result.figures = [(f"{name}, FOB", found.fresh, "IOPS"), (f"{name}, {settled}", found.settled, "IOPS")]
-    result.marks = {"fob": found.fresh, "steady": found.settled, "peak-drop": found.drop,
-                    "time-to-steady": found.steady}
+    result.marks = {"fob": found.fresh, "steady": found.settled,
+                    "peak-drop": found.drop and _time(setup, found.drop),
+                    "time-to-steady": found.steady and _time(setup, found.steady)}
     _pages(script, result, minutes, name)
     # Beyond the pages of the specification.
-    averages = [(float(i), minute.mean_ms) for i, minute in enumerate(minutes, 1)]
+    averages = [(_time(setup, i), minute.mean_ms) for i, minute in enumerate(minutes, 1)]
     result.charts.append(Chart("WSAT Average Latency v Time", "Time (minutes)", "Average latency (ms)",
                                [(name, averages)]))
     if histogram is not None:
         result.tables.append(levels_table("WSAT Response Time Histogram - Confidence Level Plot", histogram))
     return result
+
+
+def _time(setup: Setup, cells: int) -> float:
+    """docs/reference/tests.md, "Time": the minutes that cells take; a cell is a minute unless the tester changes it."""
+    return cells * float(setup.ns(MINUTE)) / MINUTE
 
 
 def _load(script: Script, workload: str | None, until: dict[str, int]) -> dict[str, Any]:
@@ -138,7 +145,7 @@ def _pages(script: Script, result: Result, minutes: list[Segment], name: str) ->
     for minute in minutes:
         written += minute.written_bytes
         totals.append(written)
-    by_time = [(float(i), minute.iops) for i, minute in enumerate(minutes, 1)]
+    by_time = [(_time(script.setup, i), minute.iops) for i, minute in enumerate(minutes, 1)]
     by_bytes = [(total / 1e9, minute.iops) for total, minute in zip(totals, minutes)]
     fills = [total / script.setup.capacity for total in totals]
     time, amount, filled = "Time (minutes)", "TGBW (GB)", "Normalized capacity (drive fills)"

@@ -240,6 +240,34 @@ fn shorter_minutes_keep_their_number() {
     assert_eq!(bench.run_ns, (5 * 31 + 20) * 2_000_000_000);
 }
 
+/// Axes and marks have the time that cells took, and what counts cells says so.
+#[test]
+fn cells_that_do_not_take_a_minute_are_not_called_minutes() {
+    let settings = Settings { cell_ns: 5_000_000_000, ..Profile::named("pts-e-1.0").unwrap().settings(1) };
+    let bench = || Fake::new(|cycle, _| if cycle < 2 { 9_000 } else { iops_filling_in(1) });
+    let outcome = run_with("wsat", "pts-e-1.0", &settings, &target(512), &mut bench());
+    let Exhibit::Lines(lines) = &outcome.pages[0].exhibits[0] else { panic!("no curve") };
+    let points = &lines.series[0].points;
+    assert!(points.len() > 60 && lines.x.label == "Time (minutes)");
+    assert!((points[11].0 - 1.0).abs() < 1e-9 && (points[0].0 - 5.0 / 60.0).abs() < 1e-9, "{points:?}");
+    let Exhibit::Lines(average) = &outcome.beyond[0].exhibits[0] else { panic!("no curve") };
+    assert!((average.series[0].points[11].0 - 1.0).abs() < 1e-9);
+    let figure = &outcome.key_figures[1].name;
+    assert_eq!(figure, "RND 4KiB W, mean of the last 30 cells, not judged");
+    let lasted = stdx::units::span(5_000_000_000 * points.len() as u64);
+    let done = outcome.ending.as_ref().expect("several conditions").done.as_str();
+    assert!(done == format!("4 x capacity written after {lasted}"), "{done}");
+    assert!(outcome.notes.iter().any(|note| note.starts_with(&format!("ended after {lasted} and "))));
+    assert!(outcome.outline.contains("or 2 h 00 min, whichever comes first"), "{}", outcome.outline);
+    let settled = outcome.marks[3].computed.expect("a time");
+    assert!((settled * 12.0 - (settled * 12.0).round()).abs() < 1e-9 && settled < 13.0, "{settled}");
+
+    let marks = SaturationMarks { drop_minute: Some(1), ..Default::default() };
+    let settings = Settings { wsat: SaturationChoice { marks, ..SaturationChoice::NONE }, ..settings };
+    let outcome = run_with("wsat", "pts-e-1.0", &settings, &target(512), &mut bench());
+    assert_eq!(outcome.marks[2].written_bytes, Some(12 * 5 * 9_000 * 4096), "twelve cells are a minute");
+}
+
 fn chosen(profile: &str, wsat: SaturationChoice, bench: &mut Fake) -> Outcome {
     let settings = Settings { wsat, ..Profile::named(profile).unwrap().settings(1) };
     assert!(

@@ -183,14 +183,19 @@ impl<'a> Context<'a> {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
+    /// Returns how many minutes this many cells take.
+    #[must_use]
+    pub fn minutes_of(&self, cells: f64) -> f64 {
+        cells * self.settings.cell_ns as f64 / CELL_NS as f64
+    }
+
     /// Formats a time that the specification gives as `minutes` minutes; if cells do not take a minute, formats
     /// its actual length.
     #[must_use]
     pub fn minutes_in_words(&self, minutes: u32) -> String {
-        if self.settings.cell_ns == CELL_NS {
-            format!("{minutes} minutes")
-        } else {
-            span(self.minutes_ns(minutes))
+        match self.settings.cell_ns {
+            CELL_NS => format!("{minutes} minutes"),
+            _ => span(self.minutes_ns(minutes)),
         }
     }
 

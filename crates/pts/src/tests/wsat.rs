@@ -16,6 +16,7 @@ use crate::conclusions::incidents::Incidents;
 use crate::flows::continued::requested_blocks;
 use crate::flows::rounds::{Verdict, judge};
 use crate::method::history::History;
+use crate::method::profile::CELL_NS;
 use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{CYCLE_MINUTES, HISTOGRAM_MINUTES, SaturationAnswers, has_histogram};
 use length::Length;
@@ -47,6 +48,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         written_bytes: 0,
         elapsed_ns: 0,
         load: Load::of(context),
+        cell: if context.settings.cell_ns == CELL_NS { "minute" } else { "cell" },
         history: History::of(vec![Load::of(context).name()]),
         cycles: 0,
         converged: false,

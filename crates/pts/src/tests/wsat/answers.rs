@@ -20,6 +20,8 @@ pub const HISTOGRAM_MINUTES: u32 = 20;
 /// All results that the test received, whether or not it completed.
 pub struct SaturationAnswers {
     pub load: Load,
+    /// What a cell is called: `minute`, unless it does not take a minute.
+    pub cell: &'static str,
     pub purge: Option<Purged>,
     pub minutes: Vec<Sample>,
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
@@ -53,28 +55,28 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the name in key figures, for a test of `minutes` minutes.
-    pub fn name(self, minutes: usize) -> String {
+    /// Returns the name in key figures; `last` are the cells over which the level is averaged if it is not steady.
+    pub fn name(self, last: &str) -> String {
         match self {
             Self::Steady => "steady state".into(),
-            Self::NotSteady => format!("mean {}, not steady", last_minutes(minutes)),
-            Self::NotJudged => not_judged(minutes),
+            Self::NotSteady => format!("mean {last}, not steady"),
+            Self::NotJudged => format!("mean {last}, not judged"),
         }
     }
 }
 
-/// Returns the minutes over which a curve's level is averaged if it is not steady.
-pub fn last_minutes(minutes: usize) -> String {
-    match minutes {
-        0 | LAST_MINUTES.. => format!("of the last {LAST_MINUTES} minutes"),
-        1 => "of the only minute".into(),
-        fewer => format!("of all {fewer} minutes"),
+/// Returns the cells over which a curve's level is averaged if it is not steady.
+fn last_of(count: usize, cell: &str) -> String {
+    match count {
+        0 | LAST_MINUTES.. => format!("of the last {LAST_MINUTES} {cell}s"),
+        1 => format!("of the only {cell}"),
+        fewer => format!("of all {fewer} {cell}s"),
     }
 }
 
 /// Returns the name for the end of a curve of `minutes` minutes that is not known to be steady.
 pub fn not_judged(minutes: usize) -> String {
-    format!("mean {}, not judged", last_minutes(minutes))
+    Level::NotJudged.name(&last_of(minutes, "minute"))
 }
 
 impl SaturationAnswers {
@@ -84,6 +86,10 @@ impl SaturationAnswers {
             true => Level::NotJudged,
             false => Level::NotSteady,
         }
+    }
+
+    pub fn last(&self) -> String {
+        last_of(self.minutes.len(), self.cell)
     }
 
     pub fn take(&mut self, context: &Context<'_>, minute: u32, segment: &Segment) -> Sample {

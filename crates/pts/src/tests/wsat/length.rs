@@ -1,9 +1,10 @@
 //! The length of the test: the profile's end conditions, and those that the tester chooses.
 
 use record::SaturationUntil;
+use stdx::units::span;
 
 use crate::Context;
-use crate::method::profile::SaturationEnd;
+use crate::method::profile::{CELL_NS, SaturationEnd};
 
 /// The condition that ended the saturation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub struct Length {
     conditions: SaturationEnd,
     until: SaturationUntil,
     capacity_bytes: u64,
+    /// Length of what counts as a minute.
+    cell_ns: u64,
+}
+
+/// Formats minutes: `155 min`, or `12 min 55 s` if the number is not whole.
+pub fn in_words(minutes: f64) -> String {
+    if minutes.fract() == 0.0 { format!("{minutes} min") } else { span((minutes * CELL_NS as f64) as u64) }
 }
 
 impl Length {
@@ -35,6 +43,7 @@ impl Length {
             conditions: context.profile.saturation_end,
             until: SaturationUntil::First,
             capacity_bytes: context.target.capacity_bytes,
+            cell_ns: context.settings.cell_ns,
         }
     }
 
@@ -79,21 +88,30 @@ impl Length {
         format!("{} x capacity", self.conditions.capacities)
     }
 
-    /// Formats the time, such as `24 h`.
+    /// Formats the time limit, such as `24 h`.
     pub fn time(&self) -> String {
-        format!("{} h", self.conditions.minutes / 60)
+        self.hours(self.conditions.minutes / 60)
     }
 
-    /// Describes the conditions, and how steady state is evaluated.
+    /// Formats a time that is specified in hours, as long as it takes with the cells of this run.
+    fn hours(&self, hours: u32) -> String {
+        match self.cell_ns {
+            CELL_NS => format!("{hours} h"),
+            cell_ns => span(cell_ns.saturating_mul(u64::from(hours) * 60)),
+        }
+    }
+
+    /// Describes the conditions as they are specified, and how steady state is evaluated.
     pub fn words(&self) -> String {
-        self.worded(
+        Self { cell_ns: CELL_NS, ..*self }.worded(
             "five samples 31 minutes apart whose range is within 20 % and whose slope is within 10 % of their mean",
         )
     }
 
     /// Describes the conditions for the test's outline.
     pub fn in_short(&self) -> String {
-        self.worded("five samples 31 minutes apart that are steady")
+        let cells = if self.cell_ns == CELL_NS { "minutes" } else { "cells" };
+        self.worded(&format!("five samples 31 {cells} apart that are steady"))
     }
 
     fn worded(&self, steady: &str) -> String {
@@ -109,14 +127,17 @@ impl Length {
     }
 
     /// Describes the end, as part of a sentence.
-    pub fn met(&self, end: End, minute: u32) -> String {
+    pub fn met(&self, end: End, cell: u32) -> String {
         let amount = self.amount();
+        let after = in_words(f64::from(cell) * self.cell_ns as f64 / CELL_NS as f64);
         match end {
-            End::Written => format!("{amount} written after {minute} min"),
+            End::Written => format!("{amount} written after {after}"),
             End::Time => self.time(),
-            End::Steady => format!("steady state after {minute} min"),
-            End::Both => format!("{amount} written and {} elapsed after {minute} min", self.time()),
-            End::Limit => format!("the hard limit of {HARD_LIMIT_HOURS} h without {amount} written"),
+            End::Steady => format!("steady state after {after}"),
+            End::Both => format!("{amount} written and {} elapsed after {after}", self.time()),
+            End::Limit => {
+                format!("the hard limit of {} without {amount} written", self.hours(HARD_LIMIT_HOURS))
+            }
         }
     }
 }

@@ -3,11 +3,13 @@
 
 use stdx::units::{amount_base10, grouped};
 
-use super::answers::{CYCLE_MINUTES, Level, SaturationAnswers, last_minutes};
+use super::answers::{CYCLE_MINUTES, Level, SaturationAnswers};
 use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
+use super::length::in_words;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Facts;
 use crate::exhibits::unit::Unit;
+use crate::method::profile::CELL_NS;
 use crate::method::timeline::{Sample, is_host_limited};
 use crate::quality::host_limit::marked;
 use crate::{Context, KeyFigure};
@@ -15,7 +17,7 @@ use crate::{Context, KeyFigure};
 /// Returns FOB, level, peak drop and time to steady state.
 pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Mark> {
     let set = context.settings.wsat.marks;
-    let last = last_minutes(answers.minutes.len());
+    let last = answers.last();
     let (level, settled) = match answers.level() {
         Level::Steady => ("Steady State IOPS".to_owned(), "Time to steady state"),
         Level::NotSteady => (format!("Mean {last}, not steady"), "Within 10 % of that mean from"),
@@ -29,16 +31,15 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
         set: set.map(f64::from),
         written_bytes: None,
     };
+    let cell_ns = context.settings.cell_ns.max(1);
+    let cell_in = |minute: u32| u64::from(minute).saturating_mul(CELL_NS).div_ceil(cell_ns) as usize;
     let minute = |key: &str, name: &str, computed: Option<usize>, set: Option<u32>| Mark {
         key: key.into(),
         name: name.into(),
         unit: Unit::Minutes,
-        computed: computed.map(|minute| minute as f64),
+        computed: computed.map(|cell| context.minutes_of(cell as f64)),
         set: set.map(f64::from),
-        written_bytes: set
-            .map(|minute| minute as usize)
-            .or(computed)
-            .and_then(|minute| written(answers, minute)),
+        written_bytes: set.map(cell_in).or(computed).and_then(|cell| written(answers, cell)),
     };
     vec![
         iops("fob", "FOB IOPS", figures.fresh, set.fresh_iops),
@@ -64,19 +65,19 @@ pub fn facts(
     marks: &[Mark],
     limited: [bool; 2],
 ) -> Facts {
-    let at = |minute: usize, written_bytes: Option<u64>| match written_bytes {
+    let at = |minutes: f64, written_bytes: Option<u64>| match written_bytes {
         Some(bytes) => {
             let fills = drive_fills(bytes, context.target.capacity_bytes);
-            format!("{minute} min, {}, {fills:.2} drive fills", amount_base10(bytes))
+            format!("{}, {}, {fills:.2} drive fills", in_words(minutes), amount_base10(bytes))
         }
-        None => format!("{minute} min"),
+        None => in_words(minutes),
     };
     let text = |(index, mark): (usize, &Mark)| {
         let is_limited = limited.get(index).is_some_and(|limited| *limited && mark.set.is_none());
         let value = match (mark.unit, mark.value()) {
             (Unit::Iops, Some(value)) => format!("{} IOPS", marked(grouped(value, 0), is_limited)),
             (Unit::Iops, None) => "n/a".into(),
-            (_, Some(minute)) => at(minute as usize, mark.written_bytes),
+            (_, Some(minutes)) => at(minutes, mark.written_bytes),
             (_, None) => "none".into(),
         };
         if mark.set.is_none() {
@@ -86,13 +87,13 @@ pub fn facts(
         (mark.name.clone(), format!("{value} (set by the tester; computed: {computed})"))
     };
     let mut items: Vec<(String, String)> = marks.iter().enumerate().map(text).collect();
-    let minutes = answers.minutes.len();
-    items.push(("Duration and amount".into(), at(minutes, written(answers, minutes))));
+    let cells = answers.minutes.len();
+    items.push(("Duration and amount".into(), at(context.minutes_of(cells as f64), written(answers, cells))));
     Facts { heading: "Write Saturation".into(), items, host_limited: limited[0] || limited[1] }
 }
 
 pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 2]) -> Vec<KeyFigure> {
-    let names = ["FOB".to_owned(), answers.level().name(answers.minutes.len())];
+    let names = ["FOB".to_owned(), answers.level().name(&answers.last())];
     let figure = |((name, mark), limited): ((String, &Mark), bool)| {
         let by = if mark.set.is_some() { ", set by the tester" } else { "" };
         KeyFigure {
@@ -124,7 +125,7 @@ pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     [fresh, level]
 }
 
-/// Returns the number of bytes written up to the end of `minute`; None after the end of the test.
-fn written(answers: &SaturationAnswers, minute: usize) -> Option<u64> {
-    Some(answers.minutes.get(..minute)?.iter().map(|sample| sample.written_bytes).sum())
+/// Returns the number of bytes written up to the end of a cell; None after the end of the test.
+fn written(answers: &SaturationAnswers, cell: usize) -> Option<u64> {
+    Some(answers.minutes.get(..cell)?.iter().map(|sample| sample.written_bytes).sum())
 }

@@ -1,12 +1,10 @@
 //! Pages of the WSAT test: four in PTS 1.x, five in PTS 2.0.
 
-use stdx::units::{SECOND_NS, amount_base10, span};
+use stdx::units::{SECOND_NS, amount_base10, count_of, counted, span};
 
-use super::answers::{
-    CYCLE_MINUTES, HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes,
-};
+use super::answers::{CYCLE_MINUTES, HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram};
 use super::figures::{Figures, drive_fills};
-use super::length::{End, Length};
+use super::length::{End, Length, in_words};
 use super::marks;
 use crate::conclusions::deviation::Deviation;
 use crate::conclusions::ending::Ending;
@@ -65,7 +63,7 @@ pub fn outcome(
         converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
         ending: Some(ending),
         pages: pages(context, answers, marks::facts(context, answers, &marks, limited)),
-        beyond: beyond(answers),
+        beyond: beyond(context, answers),
         key_figures: marks::key_figures(answers, &marks, limited),
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
@@ -94,7 +92,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
             answers.load.mix(),
             answers.load.block_name(),
             demand.clone(),
-            format!("{rounds}, {} Minutes", answers.minutes.len()),
+            format!("{rounds}, {}", titled(&context.minutes_in_words(answers.minutes.len() as u32))),
         ],
         ..Phases::default()
     };
@@ -122,8 +120,8 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
     let (length, required) = (Length::of(context), Length::required(context));
     let minutes = answers.minutes.len() as u32;
-    let by =
-        answers.end.map_or_else(|| format!("not ended after {minutes} min"), |end| length.met(end, minutes));
+    let not_ended = || format!("not ended after {}", time(context, answers));
+    let by = answers.end.map_or_else(not_ended, |end| length.met(end, minutes));
     let judged = match answers.level() {
         Level::NotJudged if context.profile.saturation_end.when_steady => {
             "; fewer than five samples, so not judged"
@@ -148,12 +146,9 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
 }
 
 fn outline(context: &Context<'_>, answers: &SaturationAnswers) -> String {
-    let histogram = match has_histogram(context) {
-        true => {
-            format!("; record every response time of {}", context.minutes_in_words(HISTOGRAM_MINUTES))
-        }
-        false => String::new(),
-    };
+    let record =
+        || format!("; record every response time of {}", context.minutes_in_words(HISTOGRAM_MINUTES));
+    let histogram = if has_histogram(context) { record() } else { String::new() };
     let (load, length) = (answers.load, Length::of(context).in_short());
     let verb = if load.only_writes() { "write" } else { "run" };
     format!("purge; {verb} {} until {length}{histogram}", load.header_name())
@@ -166,7 +161,6 @@ fn figures(answers: &SaturationAnswers) -> Figures {
 
 fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
-    let minutes = answers.minutes.len();
     let written = amount_base10(answers.written_bytes);
     if let Some(end) = answers.end {
         let why = match end {
@@ -176,57 +170,61 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
             End::Both => "the required amount was written and the time limit was reached",
             End::Limit => "the hard limit was reached",
         };
-        let lasted = lasted(context, answers);
-        notes.push(format!("ended after {lasted} and {written}: {why}"));
+        notes.push(format!("ended after {} and {written}: {why}", lasted(context, answers)));
     }
     match answers.level() {
         Level::NotSteady if complete => {
-            notes.push(
-                "SS NOT ACHIEVED: the last five samples are not steady; the mean of the last 30 minutes is shown"
-                    .into(),
-            );
+            notes.push(format!(
+                "SS NOT ACHIEVED: the last five samples are not steady; the mean {} is shown",
+                answers.last()
+            ));
             notes.extend(remarks(&answers.history));
         }
         Level::NotJudged if complete && judged => {
             notes.push(format!(
                 "not judged: the test ended before its fifth sample; the mean {} is shown",
-                last_minutes(minutes)
+                answers.last()
             ));
         }
         Level::NotJudged | Level::NotSteady | Level::Steady => {}
     }
     if !complete {
-        notes.push(format!("NOT COMPLETE: figures are those of the {minutes} completed minutes"));
+        let completed = count_of(answers.minutes.len(), &format!("completed {}", answers.cell));
+        notes.push(format!("NOT COMPLETE: figures are those of the {completed}"));
     }
     notes
 }
 
 /// Formats the test's duration. For a scaled simulated drive, adds the duration on the full-size drive.
 fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
-    let (minutes, divisor) = (answers.minutes.len(), context.scale_divisor());
-    let simulated = span(answers.elapsed_ns);
+    let (cells, divisor) = (counted(answers.minutes.len()), context.scale_divisor());
+    let (time, simulated) = (time(context, answers), span(answers.elapsed_ns));
     match answers.extended {
-        _ if divisor == 1 => format!("{minutes} min"),
-        0 => format!(
-            "{minutes} min on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"
-        ),
+        _ if divisor == 1 => time,
+        0 => format!("{time} on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"),
         _ => {
             let took = span(answers.elapsed_ns.saturating_mul(divisor.into()));
             format!(
-                "{minutes} cells, which took {took} on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"
+                "{cells} cells, which took {took} on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"
             )
         }
     }
 }
 
-/// Remark on curves with extended minutes, where amounts do not match minutes.
+/// Formats the time of all cells so far, without that by which a simulated drive extended them.
+fn time(context: &Context<'_>, answers: &SaturationAnswers) -> String {
+    in_words(context.minutes_of(answers.minutes.len() as f64))
+}
+
+/// Remark on curves with extended cells, where amounts do not match minutes.
 fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
-    let (minutes, extended) = (answers.minutes.len(), answers.extended);
+    let (cells, extended) = (counted(answers.minutes.len()), counted(answers.extended));
     let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));
-    (extended > 0).then(|| {
+    (answers.extended > 0).then(|| {
         format!(
-            "The simulator extended {extended} of {minutes} cells, so that they took {took} on the full-size drive instead of \
-             {minutes} min. Minutes are numbers of cells; amounts refer to the time that the cells took."
+            "The simulator extended {extended} of {cells} cells, so that they took {took} on the full-size drive instead of \
+             {}. Minutes are those of cells that are not extended; amounts refer to the time that the cells took.",
+            time(context, answers)
         )
     })
 }
@@ -261,7 +259,7 @@ impl Over {
         let point = |sample: &Sample| {
             written_bytes += sample.written_bytes;
             let x = match self {
-                Self::Time => sample.minute,
+                Self::Time => context.minutes_of(sample.minute),
                 Self::Written => written_bytes as f64 / 1e9,
                 Self::Fills => drive_fills(written_bytes, context.target.capacity_bytes),
             };
@@ -298,8 +296,8 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
 }
 
 /// Pages that the specification does not define.
-fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
-    let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
+fn beyond(context: &Context<'_>, answers: &SaturationAnswers) -> Vec<Page> {
+    let mut pages = vec![average_over_time(context, answers), sustained_writes(answers)];
     if let Some(segment) = &answers.histogram {
         let times = response::merged([segment]);
         pages.push(tail::page("WSAT Response Time Tail", &[(answers.load.name(), &times)]));
@@ -320,9 +318,10 @@ fn sustained_writes(answers: &SaturationAnswers) -> Page {
     Page::named("sustained", "WSAT", "Throughput v Data Written", Exhibit::Lines(lines))
 }
 
-/// Shows the average response time of each minute.
-fn average_over_time(answers: &SaturationAnswers) -> Page {
-    let points = answers.minutes.iter().filter_map(|sample| Some((sample.minute, sample.mean_ms?))).collect();
+/// Shows the average response time of each cell.
+fn average_over_time(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
+    let point = |sample: &Sample| Some((context.minutes_of(sample.minute), sample.mean_ms?));
+    let points = answers.minutes.iter().filter_map(point).collect();
     let series = vec![Series { name: answers.load.name(), points }];
     let (x, y) =
         ((Over::Time.label(), Scale::LinearFromZero), ("Average latency (ms)", Scale::LinearFromZero));
@@ -354,7 +353,7 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     );
     page.remarks.extend(context.maxima_note());
     if few {
-        page.remarks.push("99.999 % is n/a for minutes with fewer than a million I/Os.".into());
+        page.remarks.push(format!("99.999 % is n/a for {}s with fewer than a million I/Os.", answers.cell));
     }
     page
 }
