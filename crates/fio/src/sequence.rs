@@ -30,7 +30,10 @@ impl Job {
     pub(crate) fn end_of(&self, size: u64, amount: u64) -> Result<(Until, Option<u64>), String> {
         let block_bytes = u64::from(self.kinds()?[0].block_bytes);
         let sequence = self.sequence().filter(|sequence| sequence.strided).map(stdx::access::Sequence::from);
-        let most = sequence.and_then(|sequence| sequence.accesses_within(size / block_bytes));
+        // A larger alignment leaves room for fewer blocks.
+        let distance = block_bytes.max(self.align_bytes.into());
+        let blocks = size.checked_sub(block_bytes).map_or(0, |room| room / distance + 1);
+        let most = sequence.and_then(|sequence| sequence.accesses_within(blocks));
         if let Some(regions) = self.regions() {
             return Ok((
                 Until::AmountBytes(self.ios_of_regions(regions, size)? * block_bytes),
@@ -83,6 +86,7 @@ mod tests {
             ("random_sequence_stride=1 io_size=24k", (6, None)),
             ("random_sequence_stride=1 io_size=96k", (12, None)),
             ("random_sequence_stride=1 size=40k", (9, None)),
+            ("random_sequence_stride=1 io_size=96k blockalign=8k", (6, None)),
             ("random_sequence_stride=1 size=24k loops=3", (6, None)),
             ("random_sequence_stride=1 runtime=1 time_based", (12, SECOND)),
             ("random_sequence_stride=1 numjobs=2", (24, None)),

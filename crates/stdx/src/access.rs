@@ -41,8 +41,8 @@ impl Stream {
         let problem = pattern.problem(threads);
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
         let mut rng = Rng::from_seed_and_stream(seed, u64::from(thread));
-        let blocks = pattern.span.blocks(pattern.kinds[0].block_bytes);
-        let scatter = Scatter::new(pattern.offsets, pattern.sequence.as_ref(), blocks, &mut rng);
+        let positions = pattern.positions_per_segment() * u64::from(pattern.span.segments);
+        let scatter = Scatter::new(pattern.offsets, pattern.sequence.as_ref(), positions, &mut rng);
         Self {
             rng,
             lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),
@@ -190,6 +190,37 @@ mod tests {
         seen.push(stream.next_access().offset_bytes);
         seen.sort_unstable();
         assert!(seen.into_iter().eq((0..1001).map(|block| span.offset_of(block, 512, 143))));
+    }
+
+    /// As in fio, whose offset is the drawn number times the alignment.
+    #[test]
+    fn distributions_and_sequences_number_positions_at_the_alignment() {
+        const BLOCK: u32 = 16 << 10;
+        let (bytes, order) = (1 << 20, Sequence { blocks: vec![2, 0, 1], strided: false });
+        let chosen = [
+            (Offsets::Zipf { theta_milli: 600 }, None),
+            (Offsets::Pareto { h_milli: 400 }, None),
+            (Offsets::Normal { deviation_percent: 30 }, None),
+            (Offsets::Independent, Some(order)),
+        ];
+        for (offsets, sequence) in chosen {
+            for (align_bytes, positions) in [(0, 64), (4096, 64), (BLOCK, 64), (64 << 10, 16)] {
+                let plain = Pattern::plain(Order::Random, 0, BLOCK, Span::contiguous(8192, bytes));
+                let pattern = Pattern { align_bytes, offsets, sequence: sequence.clone(), ..plain };
+                let unit = u64::from(if align_bytes == 0 { BLOCK } else { align_bytes });
+                let mut seen = std::collections::BTreeSet::new();
+                Stream::new(1, 0, 1, &pattern).draw(10_000, |access| {
+                    seen.insert(access.offset_bytes - 8192);
+                });
+                let what = format!("{offsets:?} with {align_bytes}: {seen:?}");
+                assert!(seen.iter().all(|offset| offset % unit == 0 && offset / unit < positions), "{what}");
+                match &sequence {
+                    Some(_) => assert!(seen.into_iter().eq([0, unit, 2 * unit]), "{what}"),
+                    // The last rank of a Pareto distribution is practically never drawn.
+                    None => assert!(seen.len() as u64 >= positions - 1, "{what}"),
+                }
+            }
+        }
     }
 
     #[test]

@@ -101,7 +101,8 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "blockalign",
         &["ba"],
         Form::Size,
-        "alignment of the offsets of random I/Os [the greatest common divisor of all sizes]",
+        "alignment of the offsets of random I/Os, and the unit in which `zipf`, `pareto`, `normal` and `sequence` number blocks \
+         [the greatest common divisor of all sizes]",
         block_align,
     )
     .differs(),

@@ -12,7 +12,8 @@ pub struct Access {
     pub read: bool,
     /// Length in bytes.
     pub block_bytes: u32,
-    /// Byte offset on the device. It is a multiple of the block size, relative to the start of its segment.
+    /// Byte offset on the device. Relative to the start of its segment, it is a multiple of the alignment or, without one,
+    /// of the block size.
     pub offset_bytes: u64,
 }
 
@@ -24,6 +25,9 @@ pub(super) struct Lane {
     pub(super) read_percent: u8,
     pub(super) block_bytes: u32,
     pub(super) blocks_per_segment: u64,
+    /// Distance between the positions that a distribution or a sequence numbers.
+    position_bytes: u64,
+    positions_per_segment: u64,
     pub(super) first_block: u64,
     pub(super) end_block: u64,
     pub(super) next_block: u64,
@@ -46,6 +50,8 @@ impl Lane {
             read_percent: kind.read_percent,
             block_bytes: kind.block_bytes,
             blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
+            position_bytes: pattern.alignment_bytes(),
+            positions_per_segment: pattern.positions_per_segment(),
             first_block: part.start,
             end_block: part.end,
             next_block,
@@ -82,11 +88,11 @@ impl Lane {
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }
 
-    /// Returns the next access to a block that `scatter` chooses.
+    /// Returns the next access to a position that `scatter` chooses.
     pub(super) fn scattered(&self, scatter: &mut Scatter, rng: &mut Rng) -> Access {
         let read = self.read(rng);
-        let block = scatter.next(read, rng);
-        let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
+        let position = scatter.next(read, rng);
+        let offset_bytes = self.span.offset_of(position, self.position_bytes, self.positions_per_segment);
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }
 

@@ -45,7 +45,7 @@ pub struct Pattern {
     /// Whether sequential I/O descends: each thread begins at the end of its part.
     pub descending: bool,
     /// Alignment of the offsets of all random I/Os, even of smaller ones; 0 selects the greatest common divisor
-    /// of the block sizes.
+    /// of the block sizes. Distributions and sequences number positions at this distance.
     pub align_bytes: u32,
     /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
     /// and no zones.
@@ -146,7 +146,7 @@ impl Pattern {
     }
 
     fn order_problem(&self) -> Option<String> {
-        let blocks = self.span.blocks(self.kinds[0].block_bytes);
+        let blocks = self.positions_per_segment() * u64::from(self.span.segments);
         match (&self.sequence, self.offsets) {
             (Some(sequence), Offsets::Independent) => sequence.problem(blocks),
             (Some(_), _) => Some("both a sequence and a distribution of the offsets".into()),
@@ -161,12 +161,20 @@ impl Pattern {
     /// Returns the number of accesses after which the order of a thread's accesses ends; `None` if it does not.
     #[must_use]
     pub fn most_accesses(&self) -> Option<u64> {
-        let blocks = self.span.blocks(self.kinds[0].block_bytes);
+        let blocks = self.positions_per_segment() * u64::from(self.span.segments);
         match (&self.sequence, self.offsets) {
             (Some(sequence), _) => sequence.accesses_within(blocks),
             (None, Offsets::Regions(regions)) => Some(regions.accesses(blocks)),
             (None, _) => None,
         }
+    }
+
+    /// Returns the number of positions in a segment that a distribution or a sequence numbers. As in fio, it is the number of
+    /// blocks even if a smaller alignment moves them closer together; a larger one leaves room for fewer.
+    pub(super) fn positions_per_segment(&self) -> u64 {
+        let (bytes, block_bytes) = (self.span.segment_bytes, u64::from(self.kinds[0].block_bytes));
+        let fitting = bytes.checked_sub(block_bytes).map_or(0, |room| room / self.alignment_bytes() + 1);
+        fitting.min(bytes / block_bytes)
     }
 
     /// Returns the possible start positions of random I/Os of a kind, one entry per zone.
