@@ -7,14 +7,12 @@ use std::path::Path;
 use failure::{Done, Exit, Failure};
 use fleet::{Job, Program};
 use output::printer;
-use record::{Library, Turn, TurnError, turn_of_run};
+use record::{Library, Turn, TurnError, turn_of_submission};
 use stdx::text::{on_one_line, with_causes};
 
 use crate::exports::{Client, Exports};
 use crate::scheduler;
 
-/// Name of the lock for submissions.
-const SUBMISSION: &str = "fleet-submit";
 /// Number of hosts that a message names.
 const MOST_NAMED: usize = 4;
 
@@ -74,7 +72,7 @@ pub fn check(
     Ok(())
 }
 
-/// Takes the lock of the library for submissions, because of two concurrent submissions, neither would know the jobs of
+/// Takes the lock of the library for submissions, because, of two concurrent submissions, neither would know the jobs of
 /// the other. The first thing that a job does is to take a lock there as well. Jobs run as the user who submits them, so
 /// what fails here fails on every host.
 ///
@@ -83,7 +81,7 @@ pub fn check(
 /// is in progress.
 pub fn turn(library: &Library) -> Done<Turn> {
     let root = library.root();
-    match turn_of_run(root, SUBMISSION) {
+    match turn_of_submission(root) {
         Ok(turn) => Ok(turn),
         Err(TurnError::Busy { .. }) => {
             let text = format!(
@@ -231,6 +229,7 @@ mod tests {
         let taken = turn(&library).expect("it can be created");
         let text = turn(&library).expect_err("it is in use").message();
         assert!(text.contains("another campaign is being submitted"), "{text}");
+        assert!(record::turn_of_run(library.root(), "fleet-submit").is_ok(), "a job, whatever its name");
         taken.end();
         turn(&library).expect("it is free").end();
         std::fs::write(dir.path().join("file"), "").expect("written");

@@ -120,7 +120,7 @@ pub use stated::{Link, Stated};
 pub use sync::{EachWrite, Synced, Syncs};
 pub use thinktime::ThinkTime;
 pub use tolerated::{Errors, Tolerated};
-pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};
+pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_submission, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{

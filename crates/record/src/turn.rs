@@ -58,6 +58,15 @@ pub fn turn_of_run(library: &Path, id: &str) -> Result<Turn, TurnError> {
     take(library, id.into(), format!("run {id}"))
 }
 
+/// Takes the lock for the submission of jobs that use a library.
+///
+/// # Errors
+/// Same as [`turn_of_run`].
+pub fn turn_of_submission(library: &Path) -> Result<Turn, TurnError> {
+    // No id of a run begins with a dot.
+    take(library, ".submission".into(), "the submission of jobs".into())
+}
+
 /// Takes the lock for a target on this host.
 ///
 /// # Errors
@@ -147,6 +156,18 @@ mod tests {
         let second = take().expect("the first one ended");
         drop(second);
         assert!(take().is_ok());
+    }
+
+    #[test]
+    fn no_run_has_the_lock_of_a_submission() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let submission = turn_of_submission(dir.path()).expect("free");
+        assert!(matches!(turn_of_submission(dir.path()), Err(TurnError::Busy { .. })));
+        assert!(turn_of_run(dir.path(), "fleet-submit").is_ok(), "a job may have this name");
+        let name = submission.name.to_str().expect("text");
+        assert!(!crate::is_run_id(name), "{name}");
+        submission.end();
+        assert!(turn_of_submission(dir.path()).is_ok());
     }
 
     #[test]
