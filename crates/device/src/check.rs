@@ -1,6 +1,6 @@
 //! Determines which workloads a target supports.
 
-use engine::{check_depth, check_verifiable};
+use engine::{EngineError, NotZoned, check_depth, check_verifiable};
 use record::{TargetFacts, TargetKind, Workload};
 
 use crate::error::target::{DataProblem, TargetError};
@@ -26,6 +26,10 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
         let most = nandsim::MOST_IN_FLIGHT / u32::from(threads);
         let problem = WorkloadProblem::TooManyInFlight { threads, queue_depth, most };
         return Err(DriveError::Workload { workload: Box::new(workload.clone()), problem });
+    }
+    if facts.kind == TargetKind::File && workload.zoned().is_some() {
+        let target = facts.path.clone();
+        return Err(EngineError::NotZoned { target, why: NotZoned::NotADevice }.into());
     }
     Ok(check_depth(workload)?)
 }

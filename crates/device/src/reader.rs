@@ -86,6 +86,19 @@ impl Reader {
         }
     }
 
+    /// Checks that the target supports what a workload needs beyond reads, such as zones. Changes nothing.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] if it does not.
+    pub fn check_support(&self, workload: &Workload) -> Result<(), DriveError> {
+        match &self.inner {
+            Inner::Simulated(_) => Ok(()),
+            Inner::Real { held, clock, options } => {
+                Ok(engine::check_support(&held.to_load(&self.facts.path, *clock, options), workload)?)
+            }
+        }
+    }
+
     /// Chooses an engine for each workload, like [`crate::Armed::choose_engines`].
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use device::{DriveError, ErrorKind, OpenOptions, Refusal, TargetError, Unconfirmed};
+use record::{Commands, Workload, Zoned};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
@@ -44,6 +45,23 @@ fn assert_unusable(path: impl AsRef<Path>, expected: &str) {
     assert_eq!(error.kind(), ErrorKind::Unusable, "{error}");
     assert!(error.to_string().contains(expected), "{error}");
     assert!(error.to_string().contains(path.as_ref().to_str().expect("a path")), "{error}");
+}
+
+#[test]
+fn targets_without_zones_refuse_workloads_for_zones_before_they_run() {
+    let file = support::file_of(SIZE);
+    let drive = open(file.path()).expect("a file");
+    let commands = Commands { zoned: Some(Zoned::default()), ..Commands::default() };
+    let reads = Workload { read_percent: 100, commands: Some(Box::new(commands)), ..support::workload(SIZE) };
+    let is_refused = |checked: Result<(), DriveError>| {
+        let error = checked.expect_err("a file has no zones");
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert!(error.to_string().contains("not a block device"), "{error}");
+    };
+    is_refused(device::check(&reads, drive.facts()));
+    let reader = drive.open_to_read().expect("a file that can be read");
+    is_refused(reader.check_support(&reads));
+    reader.check_support(&Workload { commands: None, ..reads }).expect("plain reads");
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod support;
 mod traces;
 #[path = "load/verifying.rs"]
 mod verifying;
+#[path = "load/zones.rs"]
+mod zones;
 
 use std::path::Path;
 use std::process::{Command, Output};

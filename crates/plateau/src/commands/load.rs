@@ -59,9 +59,6 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     }
     let planned = PlannedLog::of(&request.jobs, &workloads);
     file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
-    for (name, target) in &opened {
-        target.check_support(&request.jobs, &workloads, name)?;
-    }
     let interrupted = signals::watch()?;
     for name in &new_files {
         if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
@@ -69,9 +66,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
         }
     }
     for (name, target) in &opened {
-        let is_of_target = |job: &Job| job.filename.as_ref() == Some(name);
-        let jobs = request.jobs.iter().zip(&workloads).filter(|(job, _)| is_of_target(job));
-        let warning = holes::warning(target.facts(), jobs.flat_map(|(_, workloads)| workloads));
+        let warning = holes::warning(target.facts(), request.on_target(&workloads, name));
         warning.iter().for_each(|text| printer::print_line(text));
     }
     let real = opened.values().any(|target| target.facts().simulated.is_none());
@@ -140,7 +135,13 @@ fn open_all(
     let inspected = looked_at.iter().map(|(need, drive)| (need.filename.clone(), drive.facts().clone()));
     let without = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone()));
     let facts = inspected.chain(without).collect();
-    request.workloads(&facts, options.seed)?;
+    let workloads = request.workloads(&facts, options.seed)?;
+    for (need, drive) in &looked_at {
+        let mut of_target = request.on_target(&workloads, &need.filename);
+        of_target.try_for_each(|workload| device::check(workload, drive.facts()))?;
+    }
+    // Files that do not exist are created when they are armed, so the other targets are opened and checked first.
+    looked_at.sort_by_key(|(_, drive)| drive.facts().kind == TargetKind::File);
     let writing: Vec<&TargetFacts> =
         looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
     let mut confirmations = plan::confirmations(&options.erase, &writing)?.into_iter();
@@ -148,16 +149,18 @@ fn open_all(
     for (need, drive) in looked_at {
         new_files.extend(need.lay_out.then(|| need.filename.clone()));
         let target = if need.writes {
-            let armed = drive.arm(confirmations.next().flatten().as_deref())?;
-            // An interrupted run must not continue on this drive as if it had only been idle. A changed file reveals
-            // itself.
-            if armed.facts().kind == TargetKind::Block {
-                others::note(armed.facts(), &places::state()?, "plateau load");
-            }
-            Opened::ToWrite(armed)
+            Opened::ToWrite(drive.arm(confirmations.next().flatten().as_deref())?)
         } else {
             Opened::ToRead(drive.open_to_read()?)
         };
+        request
+            .on_target(&workloads, &need.filename)
+            .try_for_each(|workload| target.check_support(workload))?;
+        // An interrupted run must not continue on this drive as if it had only been idle. A changed file reveals
+        // itself.
+        if need.writes && target.facts().kind == TargetKind::Block {
+            others::note(target.facts(), &places::state()?, "plateau load");
+        }
         opened.insert(need.filename, target);
     }
     opened.values().try_for_each(Opened::prepare)?;
@@ -432,14 +435,13 @@ impl Opened {
         }
     }
 
-    /// Rejects workloads that need more than reads and writes on a target that does not support that.
-    fn check_support(&self, jobs: &[Job], workloads: &[Vec<Workload>], name: &str) -> Done {
-        let Self::ToWrite(armed) = self else { return Ok(()) };
-        let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_deref() == Some(name));
-        for workload in of_target.flat_map(|(_, workloads)| workloads) {
-            armed.check_support(workload)?;
+    /// Rejects a workload that needs more than reads and writes on a target that does not support that.
+    fn check_support(&self, workload: &Workload) -> Done {
+        match self {
+            Self::ToRead(reader) => Ok(reader.check_support(workload)?),
+            Self::ToWrite(armed) => Ok(armed.check_support(workload)?),
+            Self::Without(_) => Ok(()),
         }
-        Ok(())
     }
 
     fn now_ns(&self) -> u64 {

@@ -100,6 +100,16 @@ impl LoadRequest {
         Ok(needs)
     }
 
+    /// Returns the workloads on one target.
+    pub fn on_target<'a>(
+        &'a self,
+        workloads: &'a [Vec<Workload>],
+        filename: &'a str,
+    ) -> impl Iterator<Item = &'a Workload> {
+        let all = self.jobs.iter().zip(workloads);
+        all.filter(move |(job, _)| job.filename.as_deref() == Some(filename)).flat_map(|(_, own)| own)
+    }
+
     /// Returns the workloads of each job on its target.
     pub fn workloads(&self, targets: &BTreeMap<String, TargetFacts>, seed: u64) -> Done<Vec<Vec<Workload>>> {
         let mut all = Vec::with_capacity(self.jobs.len());
