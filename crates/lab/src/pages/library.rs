@@ -13,6 +13,8 @@ use crate::order::Order;
 
 /// Number of runs on a page.
 const RUNS_PER_PAGE: usize = 100;
+/// Number of pages on either side of the current one that are linked.
+const NEIGHBOURS: usize = 2;
 /// Number of figures in a row.
 const FIGURES: usize = 3;
 
@@ -239,12 +241,36 @@ fn pages_nav(pages: usize, page: usize, path: impl Fn(usize) -> String) -> Marku
     html! {
         @if pages > 1 {
             nav.pages aria-label="Pages" {
-                @for number in 0..pages {
-                    a href=(path(number)) aria-current=[(number == page).then_some("page")] { (number + 1) }
+                @for entry in linked(pages, page) {
+                    @if let Some(number) = entry {
+                        a href=(path(number)) aria-label=(format!("Page {}", number + 1))
+                            aria-current=[(number == page).then_some("page")] { (number + 1) }
+                    } @else {
+                        span.soft aria-hidden="true" { "\u{2026}" }
+                    }
                 }
             }
         }
     }
+}
+
+/// Returns the pages that are linked: the first, the last, and those around the current one. `None` stands for two or more
+/// pages in between.
+fn linked(pages: usize, page: usize) -> Vec<Option<usize>> {
+    let last = pages.saturating_sub(1);
+    let near = page.saturating_sub(NEIGHBOURS)..=(page + NEIGHBOURS).min(last);
+    let mut entries: Vec<Option<usize>> = Vec::new();
+    let mut next = 0;
+    for number in BTreeSet::from_iter(near.chain([0, last])) {
+        match number - next {
+            0 => {}
+            1 => entries.push(Some(next)),
+            _ => entries.push(None),
+        }
+        entries.push(Some(number));
+        next = number + 1;
+    }
+    entries
 }
 
 /// The table of runs; with a selection, the headings are links to the same runs in another order.
@@ -328,6 +354,33 @@ fn line(row: &Row, edition: Edition) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_any_length_links_few_pages_and_leads_to_all() {
+        let shown = |pages, page| {
+            let entry = |entry: Option<usize>| entry.map_or("..".to_owned(), |number| number.to_string());
+            linked(pages, page).into_iter().map(entry).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(2, 0), "0 1");
+        assert_eq!(shown(9, 4), "0 1 2 3 4 5 6 7 8", "a gap of one page is that page");
+        assert_eq!(shown(100, 0), "0 1 2 .. 99");
+        assert_eq!(shown(100, 50), "0 .. 48 49 50 51 52 .. 99");
+        assert_eq!(shown(100, 99), "0 .. 97 98 99");
+        for pages in 1..120 {
+            for page in 0..pages {
+                let entries = linked(pages, page);
+                assert!(entries.len() <= 9, "{pages}, {page}: {entries:?}");
+                let mut neighbours = page.saturating_sub(1)..pages.min(page + 2);
+                assert!(neighbours.all(|number| entries.contains(&Some(number))), "{pages}, {page}");
+            }
+        }
+        let nav = pages_nav(100, 50, page_file).into_string();
+        assert!(nav.starts_with("<nav class=\"pages\" aria-label=\"Pages\">"), "{nav}");
+        let current = "<a href=\"runs-51.html\" aria-label=\"Page 51\" aria-current=\"page\">51</a>";
+        assert!(nav.contains(current) && nav.matches("aria-current").count() == 1, "{nav}");
+        assert_eq!(nav.matches("<a ").count(), 7, "{nav}");
+        assert!(nav.contains("<span class=\"soft\" aria-hidden=\"true\">\u{2026}</span>"), "{nav}");
+    }
 
     #[test]
     fn a_selection_survives_the_link_to_another_page() {
