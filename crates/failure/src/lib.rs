@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod message;
+mod target_problem;
 
 use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
@@ -218,7 +219,11 @@ impl From<DriveError> for Failure {
             DriveKind::Invalid => Exit::Usage,
         };
         // The text already contains the causes.
-        Self::text(exit, message::of_drive(&error))
+        let failure = Self::text(exit, message::of_drive(&error));
+        match target_problem::of(&error) {
+            Some(problem) => failure.with_document(problem),
+            None => failure,
+        }
     }
 }
 

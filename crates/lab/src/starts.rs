@@ -11,6 +11,7 @@ mod stopped;
 #[cfg(test)]
 mod tests;
 mod unchanged;
+mod unplanned;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, words};
+use launch::{LaunchError, Launcher, Plan, Request, Start, Target, TargetProblem, as_typed, words};
 use record::{TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::text::{panic_message, with_causes};
@@ -32,6 +33,7 @@ use order::{add, drive_of, new_name, place};
 pub use queue::Queue;
 use stopped::Stopped;
 pub use unchanged::Unchanged;
+pub use unplanned::Unplanned;
 
 /// Interval at which a queued run checks whether its drive is free. Runs that this server started are also checked
 /// when they end.
@@ -124,18 +126,23 @@ impl Starts {
         self.has_launcher
     }
 
-    /// Estimates a plan; returns the name of its entry, or the errors in the plan.
-    pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Vec<String>> {
-        let one = |error: &LaunchError| vec![with_causes(error)];
-        let name = new_name().map_err(|why| vec![why])?;
-        let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
+    /// Estimates a plan; returns the name of its entry.
+    pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Unplanned> {
+        let one = |why: String| Unplanned::Mistakes(vec![why]);
+        let name = new_name().map_err(one)?;
+        let estimate = self.launcher.estimate(&plan, &target, &name);
+        let document = estimate.map_err(|error| one(with_causes(&error)))?;
+        if let Some(problem) = TargetProblem::of(&document) {
+            return Err(Unplanned::Target { path: target.path, problem });
+        }
         if let Some(problem) = document["error"].as_str() {
             let file = self.launcher.plan_file(&name).display().to_string();
             // The path of this file is meaningless to the user who entered the plan.
-            return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
+            let lines = problem.lines().map(|line| line.replace(&file, "plan"));
+            return Err(Unplanned::Mistakes(lines.collect()));
         }
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())
-            .map_err(|error| vec![format!("the estimate cannot be read: {error}")])?;
+            .map_err(|error| one(format!("the estimate cannot be read: {error}")))?;
         let has_checks = facts.kind != TargetKind::Simulated && std::path::Path::new(&target.path).exists();
         let words: [std::ffi::OsString; 2] = ["check".into(), (&target.path).into()];
         let failed = |error: LaunchError| json!({ "error": with_causes(&error) });
@@ -154,7 +161,7 @@ impl Starts {
             waits_for: None,
             warnings: Vec::new(),
         };
-        add(&mut self.entries(), entry).map_err(|why| vec![why])?;
+        add(&mut self.entries(), entry).map_err(one)?;
         Ok(name)
     }
 

@@ -11,6 +11,7 @@ mod holder;
 mod launcher;
 mod request;
 mod socket;
+mod target_problem;
 
 pub use command::{as_typed, plan_words, words};
 pub use error::LaunchError;
@@ -18,3 +19,4 @@ pub use holder::{Lock, Process, holder, lock_of, process_of};
 pub use launcher::{Launched, Launcher};
 pub use request::{Invalid, MOST_REQUEST_BYTES, Plan, Request, Start, Target};
 pub use socket::{Answer, peer, serve_one, through, uid};
+pub use target_problem::TargetProblem;

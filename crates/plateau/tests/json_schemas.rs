@@ -11,6 +11,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use lab_server::Server;
+use launch::TargetProblem;
 use schemas::{assert_failure_matches, assert_matches, problems, schema};
 use serde_json::{Value, json};
 use support::Bench;
@@ -146,6 +147,26 @@ fn what_commands_without_a_run_print_matches_the_schema() {
         std::fs::write(result, document.to_string()).expect("written");
     }
     check(&bench, &schema, &["load", "--skew-limit=1h", "--merge", &results[0], &results[1]]);
+}
+
+/// Other programs, such as the server, have no options that the text could name.
+#[test]
+fn what_is_wrong_with_a_target_is_a_fact_of_the_document() {
+    let (bench, schema) = (Bench::new(), schema());
+    let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
+    let (new, empty) = (path("new"), path("empty"));
+    std::fs::write(&empty, "").expect("an empty file");
+    for (words, expected) in [
+        (&["--size=2", new.as_str()][..], TargetProblem::SizeTooSmall { bytes: 2, least_bytes: 16 << 20 }),
+        (&[new.as_str()], TargetProblem::NoFile),
+        (&[empty.as_str()], TargetProblem::EmptyFile),
+        (&["/dev/no-such-device"], TargetProblem::NoDevice),
+    ] {
+        let output = bench.run(&[&["--json", "plan", "iops"], words].concat());
+        let document: Value = serde_json::from_str(&support::texts(&output).0).expect("one document");
+        assert_eq!(problems(&schema, "error", &document), [""; 0]);
+        assert_eq!(TargetProblem::of(&document), Some(expected), "{document}");
+    }
 }
 
 #[test]

@@ -240,6 +240,8 @@ fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
     let server = Server::start(&bench);
     let operator = Operator::of(&server);
     let long = format!("/tmp/{}", "x".repeat(4096));
+    let new = bench.path("new");
+    let new = new.to_str().expect("text");
     for (form, text) in [
         (
             &[("target", MODEL), ("kind", "text"), ("plan", "tests = [\"iops\"]\nfoo = 3\n")][..],
@@ -255,11 +257,18 @@ fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
             "&lt;script&gt;",
         ),
         (&[("file", long.as_str()), ("kind", "preset"), ("preset", "quick")], "more than 4096 bytes"),
+        (&[("file", new), ("kind", "preset"), ("preset", "quick")], "enter its size in 'Size of a new file'"),
+        (
+            &[("file", new), ("size", "2"), ("kind", "preset"), ("preset", "quick")],
+            "A size of 2 B is too small",
+        ),
+        (&[("file", "/dev/nonexistent"), ("kind", "preset"), ("preset", "quick")], "no such device"),
     ] {
         let response = operator.post("/start", form);
         assert_eq!(response.status, 422, "{form:?}");
         assert!(response.body.contains(text), "{form:?} lacks {text}: {}", response.body);
         assert!(!response.body.contains("<script>"), "{form:?}");
+        assert!(!response.body.contains("--size"), "{form:?} names an option: {}", response.body);
     }
     assert_eq!(operator.json("/api/starts"), serde_json::json!([]));
 }

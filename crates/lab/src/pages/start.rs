@@ -1,8 +1,10 @@
 //! The form to start a run, and the changes that operators make.
 
-use launch::{Plan, Request, Start, Target};
+use launch::{Plan, Request, Start, Target, TargetProblem};
 use maud::{Markup, html};
 use pts::{PROFILES, TESTS};
+use stdx::text::on_one_line;
+use stdx::units::amount_base2;
 
 use super::account::token;
 use super::actions::times_resumed;
@@ -11,12 +13,17 @@ use super::frame::{Page, moment, problem};
 use super::opened::with_snapshot;
 use super::started;
 use crate::app::{Answer, App, Call};
-use crate::starts::{Stage, Unchanged};
+use crate::starts::{Stage, Unchanged, Unplanned};
 
 /// Default profile, as on the command line.
 const USUAL_PROFILE: &str = "pts-e-2.0";
 /// Default values: a run that takes seconds, like `plateau demo`.
 const USUAL_SCALE: &str = "1/16";
+
+/// Labels of the fields that messages name.
+const TARGET: &str = "Target";
+const SIZE: &str = "Size of a new file";
+const SCALE: &str = "Scale of a simulated drive";
 
 /// `/start`
 pub fn form(app: &App, call: &Call) -> Answer {
@@ -108,7 +115,7 @@ fn drive(app: &App, call: &Call) -> Markup {
         fieldset {
             legend { "1. Drive" }
             div.fields {
-                label { "Target"
+                label { (TARGET)
                     select name="target" {
                         optgroup label="Simulated drives" {
                             @for model in &app.models {
@@ -127,8 +134,8 @@ fn drive(app: &App, call: &Call) -> Markup {
                     }
                 }
                 label { "or a file (absolute path)" input name="file" value=(call.form("file")) placeholder="/mnt/drive/target.bin" autocomplete="off"; }
-                label { "Size of a new file" input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
-                label { "Scale of a simulated drive" input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
+                label { (SIZE) input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
+                label { (SCALE) input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
             }
             @if let Err(why) = &devices { p.soft { (why) } }
         }
@@ -200,8 +207,41 @@ pub fn plan(app: &App, call: &Call) -> Answer {
     };
     match app.starts.plan(call.user(), plan, target) {
         Ok(name) => Answer::see(format!("/start/{name}")),
-        Err(mistakes) => shown(app, call, &mistakes),
+        Err(why) => shown(app, call, &mistakes(why)),
     }
+}
+
+/// Says why a plan was not estimated, and which field of the form to change.
+fn mistakes(why: Unplanned) -> Vec<String> {
+    let (path, problem) = match why {
+        Unplanned::Mistakes(mistakes) => return mistakes,
+        Unplanned::Target { path, problem } => (path, problem),
+    };
+    let path = on_one_line(&path);
+    vec![match problem {
+        TargetProblem::NoDevice => {
+            format!("{path}: no such device. '{TARGET}' lists the devices of this host.")
+        }
+        TargetProblem::NoFile => format!("{path} does not exist. To create it, enter its size in '{SIZE}'."),
+        TargetProblem::EmptyFile => {
+            format!("{path} is empty. Enter the size that it is to have in '{SIZE}'.")
+        }
+        TargetProblem::SizeTooSmall { bytes, least_bytes } => format!(
+            "A size of {bytes} B is too small; the smallest target has {}. Enter more in '{SIZE}', with its unit, such as \
+             16GiB.",
+            amount_base2(least_bytes)
+        ),
+        TargetProblem::SizeOfDrive => {
+            format!("{path} is a drive, which is always tested as a whole. Leave '{SIZE}' empty.")
+        }
+        TargetProblem::SizeOfSimulated => format!(
+            "{path} is a simulated drive, which has the size of its model. Omit the size from the plan, and use '{SCALE}' \
+             for a smaller drive."
+        ),
+        TargetProblem::ScaleOfReal => {
+            format!("{path} is not a simulated drive, and only those have a scale. Omit it from the plan.")
+        }
+    }]
 }
 
 /// `/start/{id}`
@@ -260,4 +300,29 @@ fn continued(app: &App, call: &Call, request: Request) -> Answer {
 
 fn refused(why: &Unchanged) -> Answer {
     Answer { status: why.status(), ..Answer::html(problem("Nothing was changed", why.text())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_name_fields_of_the_form_instead_of_options() {
+        let of = |problem| mistakes(Unplanned::Target { path: "/x".into(), problem }).join("\n");
+        let small = TargetProblem::SizeTooSmall { bytes: 2, least_bytes: 16 << 20 };
+        for (problem, expected) in [
+            (TargetProblem::NoDevice, "'Target'"),
+            (TargetProblem::NoFile, "enter its size in 'Size of a new file'"),
+            (TargetProblem::EmptyFile, "in 'Size of a new file'"),
+            (small, "2 B is too small; the smallest target has 16 MiB. Enter more in 'Size of a new file'"),
+            (TargetProblem::SizeOfDrive, "Leave 'Size of a new file' empty"),
+            (TargetProblem::SizeOfSimulated, "'Scale of a simulated drive'"),
+            (TargetProblem::ScaleOfReal, "is not a simulated drive"),
+        ] {
+            let text = of(problem);
+            assert!(text.contains(expected) && !text.contains("--"), "{problem:?}: {text}");
+        }
+        let others = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(mistakes(Unplanned::Mistakes(others.clone())), others);
+    }
 }
