@@ -35,6 +35,7 @@ pub mod stamp_run;
 mod start;
 mod stepped;
 mod stillness;
+mod tally;
 pub(crate) mod target;
 mod thread;
 pub(crate) mod verifiable;

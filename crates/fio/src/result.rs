@@ -51,6 +51,9 @@ impl Part {
             }
         }
         out.push_str(&times::of_syncs(&self.synced(), self.seconds()));
+        if let Some(resets) = self.zone_resets() {
+            out.push_str(&format!("zones  {} resets\n", grouped(resets as f64, 0)));
+        }
         if let Some(errors) = self.tolerated() {
             let first = errors.first.as_deref().unwrap_or("none");
             out.push_str(&format!("errors total {}  first {first}\n", grouped(errors.total as f64, 0)));
@@ -115,7 +118,7 @@ impl Part {
 pub(crate) mod tests {
     use super::*;
     use crate::{Job, Surroundings, parse};
-    use record::{Direction, HostLoad, Series};
+    use record::{Direction, HostLoad, SegmentDetail, Series};
     use stdx::units::SECOND_NS;
 
     /// Returns the results of one second of 4 KiB reads on one of two processors.
@@ -177,6 +180,28 @@ pub(crate) mod tests {
     pub(crate) fn origin() -> Origin {
         let host = Host { name: "a".into(), boot_id: Some("b007".into()) };
         Origin { host, requested: None, clock: None }
+    }
+
+    #[test]
+    fn failed_ios_and_zone_resets_count_as_in_fio() {
+        let mut both = part(0, None, false);
+        let detail = |failed_writes, zone_resets| {
+            let detail =
+                SegmentDetail { failed_reads: 3, failed_writes, zone_resets, ..SegmentDetail::default() };
+            Some(Box::new(detail))
+        };
+        let mut trims = both.segments[0].clone();
+        trims.workload.regime.trims = true;
+        (both.segments[0].detail, trims.detail) = (detail(5, Some(1200)), detail(7, Some(34)));
+        both.segments.push(trims);
+        assert!(both.text(None).contains("\nzones  1,234 resets\n"), "{}", both.text(None));
+        let parts = [both, part(0, None, false)];
+        let document = serde_json::to_value(Document::of(&parts, None, &origin())).unwrap();
+        let job = &document["jobs"][0];
+        let counts = ["read", "write", "trim"].map(|way| job[way]["total_ios"].as_u64());
+        assert_eq!(counts, [Some(2006), Some(5), Some(7)], "{job}");
+        assert_eq!((&job["read"]["iops"], &job["zone_resets"]), (&2000.0.into(), &1234.into()), "{job}");
+        assert!(document["jobs"][1].get("zone_resets").is_none(), "it uses no zones");
     }
 
     #[test]

@@ -13,6 +13,13 @@ pub struct SegmentDetail {
     pub write_means_ns: Vec<u64>,
     /// Response times by direction and priority; empty for a workload without priorities.
     pub priorities: Vec<PriorityTimes>,
+    /// Failed reads that did not end the workload, after its ramp and before its end.
+    pub failed_reads: u64,
+    /// The same for writes, or trims.
+    pub failed_writes: u64,
+    /// Resets of zones with data by a workload that writes or trims zones, after its ramp and before its end; `None` for any
+    /// other workload.
+    pub zone_resets: Option<u64>,
 }
 
 /// Response times of the reads or writes of one priority.

@@ -18,3 +18,10 @@ pub enum Placed {
     /// Nowhere: no zone has data to read or to trim.
     Over,
 }
+
+/// The zone of a write.
+pub(crate) enum Found {
+    Zone(usize),
+    Finish(usize),
+    Busy,
+}

@@ -6,7 +6,7 @@ use record::{Access as Order, Workload, Zoned};
 use stdx::access::Access;
 
 use crate::early::Resets;
-use crate::placed::Placed;
+use crate::placed::{Found, Placed};
 use crate::zone::{Zone, ZoneReport};
 
 /// A zone and the I/Os to it.
@@ -20,6 +20,8 @@ struct Entry {
     holder: Option<u32>,
     /// The thread that waits to reset the zone. Until then, no read of the zone is issued.
     wanted_by: Option<u32>,
+    /// Whether the zone had data before the claimed write or trim, which resets it.
+    is_emptied: bool,
 }
 
 /// How one thread uses the zones.
@@ -66,7 +68,14 @@ impl Table {
     /// Creates the table of these zones, of which at most `limit` are written at a time.
     #[must_use]
     pub fn new(report: ZoneReport, limit: u32) -> Self {
-        let entry = |zone| Entry { zone, is_busy: false, readers: 0, holder: None, wanted_by: None };
+        let entry = |zone| Entry {
+            zone,
+            is_busy: false,
+            readers: 0,
+            holder: None,
+            wanted_by: None,
+            is_emptied: false,
+        };
         Self {
             zone_bytes: report.zone_bytes,
             entries: report.zones.into_iter().map(entry).collect(),
@@ -415,24 +424,27 @@ impl Table {
         entry.zone.pointer_bytes = entry.zone.start_bytes;
         entry.zone.is_open = false;
         entry.wanted_by = None;
+        entry.is_emptied = before > 0;
         for resets in self.resets.iter_mut().filter(|resets| resets.zones.contains(&index)) {
             resets.written_bytes = resets.written_bytes.saturating_sub(before);
         }
     }
 
-    /// Ends the claim of an I/O.
-    pub fn ended(&mut self, job: &ZoneJob, access: Access, is_done: bool) {
+    /// Ends the claim of an I/O. Returns whether a zone with data was reset for it, or by it: as in fio, the reset of an empty
+    /// zone does not count.
+    pub fn ended(&mut self, job: &ZoneJob, access: Access, is_done: bool) -> bool {
         self.ended += 1;
         let index = self.index(access.offset_bytes);
         let entry = &mut self.entries[index];
         if access.read {
             entry.readers = entry.readers.saturating_sub(1);
-            return;
+            return false;
         }
         if !entry.zone.is_sequential {
-            return;
+            return false;
         }
         entry.is_busy = false;
+        let is_emptied = std::mem::take(&mut entry.is_emptied) && is_done;
         // After a failure, the write pointer is unknown.
         entry.zone.is_writable &= is_done;
         if is_done && !job.trims {
@@ -444,6 +456,7 @@ impl Table {
         if job.trims || !is_done || self.entries[index].zone.remaining_bytes() == 0 {
             self.release(index);
         }
+        is_emptied
     }
 
     /// Ends the claim of a zone that was finished.
@@ -480,11 +493,4 @@ impl Table {
             }
         }
     }
-}
-
-/// The zone of a write.
-enum Found {
-    Zone(usize),
-    Finish(usize),
-    Busy,
 }

@@ -11,6 +11,7 @@ use stdx::access::Access;
 use super::content::{Checks, Content};
 use super::ledger::Ledger;
 use super::recorder::Recording;
+use super::tally::Tally;
 use crate::error::EngineError;
 use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
@@ -96,6 +97,11 @@ pub(crate) fn detail(
         let means = rows.iter().map(super::interval::Interval::latency_means_ns);
         (detail.read_means_ns, detail.write_means_ns) = means.map(|[read, write]| (read, write)).unzip();
     }
+    let sum = |of: fn(&Tally) -> u64| -> u64 { notes.iter().map(|note| of(&note.tally)).sum() };
+    (detail.failed_writes, detail.failed_reads) =
+        (sum(|tally| tally.failed[0]), sum(|tally| tally.failed[1]));
+    let has_resets = workload.zoned().is_some() && workload.writes();
+    detail.zone_resets = has_resets.then(|| sum(|tally| tally.zone_resets));
     (detail != SegmentDetail::default()).then(|| Box::new(detail))
 }
 

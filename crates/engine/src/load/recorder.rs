@@ -8,8 +8,9 @@ use stdx::access::Access;
 use stdx::histogram::coarse::{Columns, Ledger, ROWS, Rows, add_slots};
 use stdx::histogram::{SLOTS, slot_of};
 
-use super::interval::Interval;
+use super::interval::{Interval, touched};
 use super::message::Message;
+use super::tally::Tally;
 use crate::queue::stamps::Took;
 
 /// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes up only
@@ -153,6 +154,7 @@ pub struct Recorder {
     begin_ns: u64,
     /// I/Os that complete before this time are not counted; set to 0 once the time has passed.
     counts_from_ns: u64,
+    tally: Tally,
     display: SyncSender<Message>,
 }
 
@@ -168,6 +170,7 @@ pub struct Recording {
     pub(crate) priorities: Vec<Histogram>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
+    pub(crate) tally: Tally,
     /// Completion time of the latest I/O, or the start of the measurement if there was none.
     pub last_done_ns: u64,
 }
@@ -197,6 +200,7 @@ impl Recorder {
             interval_ns,
             begin_ns: 0,
             counts_from_ns: 0,
+            tally: Tally::default(),
             display,
         }
     }
@@ -250,6 +254,12 @@ impl Recorder {
         if let Some(syncs) = &mut self.syncs {
             syncs.record(0, started_ns, done_ns);
         }
+    }
+
+    /// Returns the counts to which an event at this time is added; `None` during the ramp.
+    #[cold]
+    pub(crate) fn tally(&mut self, at_ns: u64) -> Option<&mut Tally> {
+        (at_ns >= self.counts_from_ns).then_some(&mut self.tally)
     }
 
     #[cold]
@@ -328,17 +338,19 @@ impl Recorder {
         let syncs = self.syncs.map(|lane| closed(*lane));
         let priorities = self.priorities.into_iter().map(closed).collect();
         let last_done_ns = self.lanes.iter().map(|lane| lane.last_done_ns).fold(self.begin_ns, u64::max);
-        let (intervals, times) = (self.finished, self.times.finish());
-        Recording { read, write, read_bytes, write_bytes, syncs, priorities, intervals, times, last_done_ns }
+        Recording {
+            read,
+            write,
+            read_bytes,
+            write_bytes,
+            syncs,
+            priorities,
+            intervals: self.finished,
+            times: self.times.finish(),
+            tally: self.tally,
+            last_done_ns,
+        }
     }
-}
-
-/// Returns an empty vector with room for this many intervals, whose pages are already mapped: filling it causes
-/// no page faults, and memory use does not grow during the run.
-fn touched(intervals: usize) -> Vec<Interval> {
-    let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
-    std::hint::black_box(&mut room).clear();
-    room
 }
 
 /// Merges the results of all workers: reads, writes, and the time series over `elapsed_ns`.

@@ -155,8 +155,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             if after != After::Again {
                 if let Some(zones) = zones
                     && !is_sync
+                    && zones.ended(request.access(), after == After::Done)
+                    && done.done_ns < self.deadline_ns
+                    && let Some(tally) = self.recorder.tally(done.done_ns)
                 {
-                    zones.ended(request.access(), after == After::Done);
+                    tally.zone_resets += 1;
                 }
                 steps.free.push(done.slot);
                 steps.completed += u64::from(!is_sync);

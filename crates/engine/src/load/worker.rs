@@ -409,6 +409,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         } else if is_partial {
             let part = Access { block_bytes: done.result.unsigned_abs(), ..access };
             self.recorder.record(part, done.started_ns, done.done_ns);
+        } else if let Some(tally) = self.recorder.tally(done.done_ns) {
+            tally.failed[usize::from(access.read)] += 1;
         }
         true
     }

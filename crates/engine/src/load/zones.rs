@@ -81,9 +81,9 @@ impl<'a> ZoneUse<'a> {
         self.zones.table().place(&self.job, access)
     }
 
-    /// Ends the claim of an I/O, which succeeded or failed.
-    pub(super) fn ended(&self, access: Access, is_done: bool) {
-        self.zones.table().ended(&self.job, access, is_done);
+    /// Ends the claim of an I/O, which succeeded or failed. Returns whether a zone with data was reset for it, or by it.
+    pub(super) fn ended(&self, access: Access, is_done: bool) -> bool {
+        self.zones.table().ended(&self.job, access, is_done)
     }
 
     /// Resets a zone that was claimed for a write.

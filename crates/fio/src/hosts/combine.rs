@@ -43,6 +43,8 @@ pub struct CombinedJob {
     pub read: Direction,
     /// Writes of all hosts.
     pub write: Direction,
+    /// Failed reads and failed writes of all hosts that did not end the job.
+    pub failed: [u64; 2],
     /// Syncs of all hosts.
     pub synced: Synced,
     /// What each host contributed, in the given order.
@@ -62,13 +64,15 @@ pub struct HostShare {
     pub began: Timestamp,
     /// Length of the measurement.
     pub seconds: f64,
-    /// Reads and writes.
+    /// Completed reads and writes.
     pub ios: u64,
+    /// Failed ones.
+    pub failed: u64,
     /// Bytes read and written.
     pub bytes: u64,
     /// I/Os per second over the host's own measurement time.
     pub iops: f64,
-    /// Fraction of all I/Os.
+    /// Fraction of all completed I/Os.
     pub share: f64,
     /// Whether the host may have limited the result.
     pub is_host_limited: bool,
@@ -205,10 +209,12 @@ pub fn labels(hosts: &[HostResult]) -> impl Fn(&HostResult) -> String {
 fn combined(hosts: &[HostResult], job: usize) -> CombinedJob {
     let of_hosts: Vec<&HostJob> = hosts.iter().map(|result| &result.jobs[job]).collect();
     let (mut read, mut write, mut synced) = (Direction::default(), Direction::default(), Synced::default());
+    let mut failed = [0; 2];
     for part in &of_hosts {
         add(&mut read, &part.read);
         add(&mut write, &part.write);
         synced.add(&part.synced);
+        failed = [0, 1].map(|way: usize| failed[way] + part.failed[way]);
     }
     let first = of_hosts[0];
     let of = |time: fn(&HostJob) -> Timestamp| of_hosts.iter().map(move |job| time(job));
@@ -241,6 +247,7 @@ fn combined(hosts: &[HostResult], job: usize) -> CombinedJob {
         overlap_share,
         read,
         write,
+        failed,
         synced,
         slowest,
         is_host_limited: shares.iter().any(|share| share.is_host_limited),
@@ -260,6 +267,7 @@ fn share(job: &HostJob, all_ios: u64) -> HostShare {
         began: job.began,
         seconds: job.seconds(),
         ios: job.ios(),
+        failed: job.failed.iter().sum(),
         bytes: job.read.bytes + job.write.bytes,
         iops: per_second(job.ios() as f64, job.seconds()),
         share: job.ios() as f64 / all_ios.max(1) as f64,

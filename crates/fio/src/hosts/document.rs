@@ -97,8 +97,8 @@ impl Combined {
             skew_ns: ns(job.skew),
             skew_at_most_ns: ns(job.skew_at_most),
             overlap_share: job.overlap_share,
-            read: way(&job.read, job.seconds()),
-            write: way(&job.write, job.seconds()),
+            read: way(&job.read, job.failed[0], job.seconds()),
+            write: way(&job.write, job.failed[1], job.seconds()),
             sync: syncs(&job.synced),
             hosts: self.hosts.iter().zip(&job.shares).map(share).collect(),
             slowest: Slowest {
@@ -122,12 +122,12 @@ fn origin(result: &HostResult) -> Origin<'_> {
     }
 }
 
-fn way(direction: &Direction, seconds: f64) -> Way {
+fn way(direction: &Direction, failed: u64, seconds: f64) -> Way {
     Way {
         io_bytes: direction.bytes,
         bw_bytes: per_second(direction.bytes as f64, seconds).round() as u64,
         iops: per_second(direction.ios as f64, seconds),
-        total_ios: direction.ios,
+        total_ios: direction.ios + failed,
         lat_ns: times(&direction.latency, true),
     }
 }
@@ -138,7 +138,7 @@ fn share<'a>((result, share): (&'a HostResult, &HostShare)) -> Share<'a> {
         file: &result.file,
         began: share.began,
         seconds: share.seconds,
-        total_ios: share.ios,
+        total_ios: share.ios + share.failed,
         io_bytes: share.bytes,
         iops: share.iops,
         share: share.share,

@@ -52,6 +52,8 @@ pub struct HostJob {
     pub read: Direction,
     /// Writes.
     pub write: Direction,
+    /// Failed reads and failed writes that did not end the job.
+    pub failed: [u64; 2],
     /// Syncs.
     pub synced: Synced,
     /// Whether the host may have limited the result.
@@ -63,7 +65,7 @@ pub struct HostJob {
 }
 
 impl HostJob {
-    /// Returns the number of reads and writes.
+    /// Returns the number of completed reads and writes.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.read.ios + self.write.ios
@@ -96,6 +98,8 @@ struct WireJob {
     read: WireWay,
     write: WireWay,
     sync: WireSyncs,
+    #[serde(default)]
+    total_err: u64,
     host_limited: bool,
     notes: Vec<String>,
     #[serde(default)]
@@ -151,12 +155,15 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     let of = |what: &str, problem: &str| Trouble::NotAResult(format!("{}: {what}: {problem}", wire.jobname));
     let way = |what: &str, way: WireWay| {
         let latency = histogram(&way.lat_ns).map_err(|problem| of(what, problem))?;
-        match latency.count() == way.total_ios && way.io_bytes <= MOST {
-            true => Ok(Direction { ios: way.total_ios, bytes: way.io_bytes, latency }),
-            false => Err(of(what, "the number of response times differs from the number of I/Os")),
+        let ios = latency.count();
+        let failed = way.total_ios.checked_sub(ios).filter(|failed| *failed <= wire.total_err.min(MOST));
+        match failed.filter(|_| way.io_bytes <= MOST) {
+            Some(failed) => Ok((Direction { ios, bytes: way.io_bytes, latency }, failed)),
+            None => Err(of(what, "the number of response times differs from the number of I/Os")),
         }
     };
-    let (read, write) = (way("read", wire.read)?, way("write", wire.write)?);
+    let ((read, failed_reads), (write, failed_writes)) = (way("read", wire.read)?, way("write", wire.write)?);
+    let failed = [failed_reads, failed_writes];
     let latency = histogram(&wire.sync.lat_ns).map_err(|problem| of("sync", problem))?;
     if wire.sync.total_ios > MOST {
         return Err(of("sync", "too many"));
@@ -164,7 +171,18 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     let synced = Synced { syncs: wire.sync.total_ios, latency, end_fsync_ns: wire.sync.end_fsync_ns };
     let (is_host_limited, notes) = (wire.host_limited, wire.notes);
     let load = wire.workloads.into_iter().map(comparable).collect();
-    Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes, load })
+    Ok(HostJob {
+        name: wire.jobname,
+        began,
+        ended,
+        read,
+        write,
+        failed,
+        synced,
+        is_host_limited,
+        notes,
+        load,
+    })
 }
 
 /// Removes from a workload what depends on the host's target and seed: the addresses, and an amount that follows from the

@@ -108,6 +108,30 @@ fn skew_shares_and_the_slowest_host_are_stated() {
 }
 
 #[test]
+fn failed_ios_are_part_of_the_numbers_but_not_of_the_rates() {
+    let failing = |file: &str, ms, failed_reads| {
+        let mut part = reads(ms, &[100_000; 1000]);
+        let segment = &mut part.segments[0];
+        segment.workload.regime.tolerated.read = record::Errors::try_from(vec![5]).expect("an error");
+        segment.errors = vec![record::ErrorCount { kind: "EIO".into(), count: failed_reads }];
+        let detail = record::SegmentDetail { failed_reads, ..record::SegmentDetail::default() };
+        segment.detail = Some(Box::new(detail));
+        given(file, part, &origin())
+    };
+    let results = [failing("a", 0, 20), failing("b", 0, 3)];
+    let combined = combine(&results, LIMIT).expect("valid");
+    let document = serde_json::to_value(combined.document()).expect("JSON");
+    let job = &document["jobs"][0];
+    assert_eq!((&job["read"]["total_ios"], &job["read"]["iops"]), (&2023.into(), &2000.0.into()), "{job}");
+    assert_eq!((&job["hosts"][0]["total_ios"], &job["hosts"][0]["share"]), (&1020.into(), &0.5.into()));
+    let text = results[1].content.clone().expect("a result");
+    let lost = text.replace(r#""total_err":3"#, r#""total_err":2"#);
+    assert_ne!(lost, text);
+    let found = troubles(&[results[0].clone(), Given { file: "b".into(), content: Ok(lost) }]);
+    assert!(matches!(&found[..], [(file, Trouble::NotAResult(_))] if file == "b"), "{found:?}");
+}
+
+#[test]
 fn hosts_that_began_outside_the_limit_make_the_result_invalid() {
     let first = given("a.json", reads(0, &[100_000; 20]), &host("rack1", 2, true));
     let apart = |ms, error_ms| {

@@ -200,8 +200,9 @@ pub(super) const COURSE: &[Key] = &[
         &[],
         NAME,
         "failed I/Os that do not end the load: `none`, `read`, `write`, `io` for both, `verify`, or `all`, with the errors EIO and \
-         EILSEQ; `0` is `none`, `1` is `all`; failed I/Os are part of the amount of a job, but not of its results, which contain \
-         the number of errors and the first error; wrong data never ends a load, and always fails it [none]",
+         EILSEQ; `0` is `none`, `1` is `all`; failed I/Os are part of the amount of a job and of `total_ios` in JSON, but of no \
+         other result; results contain the number of errors and the first error; wrong data never ends a load, and always fails \
+         it [none]",
         continue_on_error,
     )
     .differs(),

@@ -102,6 +102,8 @@ struct Job<'a> {
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
     notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zone_resets: Option<u64>,
     #[serde(flatten)]
     errors: Option<Errors>,
 }
@@ -121,6 +123,7 @@ struct Way {
     bw: u64,
     iops: f64,
     runtime: u64,
+    /// As in fio, also the failed I/Os of a job that continued after them.
     total_ios: u64,
     /// A short transfer ends the load without a result, and no I/O is dropped.
     short_ios: u64,
@@ -248,7 +251,9 @@ fn in_order<'a>(options: &'a [(&'static str, String)]) -> InOrder<&'a str> {
 
 fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
     let [read, write, trim] = part.directions().map(|(kind, direction)| {
-        way(&direction, &part.rates(kind), part.priorities(kind), part.seconds(), part.has_maxima())
+        let (rates, priorities) = (part.rates(kind), part.priorities(kind));
+        let completed = way(&direction, &rates, priorities, part.seconds(), part.has_maxima());
+        Way { total_ios: direction.ios + part.failed(kind), ..completed }
     });
     let (effort, tolerated) = (part.effort(), part.tolerated());
     let times: Vec<f64> = shares(&part.time_counts()).collect();
@@ -301,6 +306,7 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         clock: clock.filter(|_| part.is_driven()),
         verify: part.report.as_ref().map(verify),
         notes: part.remarks(),
+        zone_resets: part.zone_resets(),
         errors: tolerated
             .map(|errors| Errors { total_err: errors.total, first_error: errors.first_number() }),
     }

@@ -152,6 +152,22 @@ impl Part {
         })
     }
 
+    /// Returns the number of failed I/Os of a kind that did not end the job.
+    pub(super) fn failed(&self, way: Way) -> u64 {
+        let of = |segment: &Segment| {
+            way.of(segment)?;
+            let detail = segment.detail.as_deref()?;
+            Some(if way == Way::Read { detail.failed_reads } else { detail.failed_writes })
+        };
+        self.segments.iter().filter_map(of).sum()
+    }
+
+    /// Returns the number of zone resets; `None` if the job neither writes nor trims zones.
+    pub(super) fn zone_resets(&self) -> Option<u64> {
+        let counts = self.segments.iter().filter_map(|segment| segment.detail.as_ref()?.zone_resets);
+        counts.reduce(|sum, count| sum + count)
+    }
+
     /// Returns the lengths of the measurements of all threads combined.
     pub(super) fn clone_seconds(&self) -> f64 {
         self.segments.iter().map(|segment| segment.seconds() * f64::from(segment.workload.threads)).sum()

@@ -227,6 +227,7 @@ fn tolerated_errors_are_counted_and_end_nothing() {
         assert!(ran.failure.is_none(), "{by:?}: {:?}", ran.failure);
         assert_eq!(ran.forgiven, [(libc::ENOSPC, 2), (libc::EIO, 1)], "{by:?}");
         assert_eq!((ran.recording.write.count(), ran.recording.write_bytes), (97, 97 * 512 - 256), "{by:?}");
+        assert_eq!(ran.recording.tally.failed, [3, 0], "{by:?}");
         for (tolerated, errno) in [(Tolerated::NONE, libc::ENOSPC), (writes, libc::EFBIG)] {
             let ran = run_tolerating(tolerated, 4, vec![512, -errno], by, 100, Syncs::NONE, None);
             assert_eq!(ran.failure.map(|failure| failure.errno), Some(errno), "{by:?}");

@@ -144,6 +144,16 @@ fn workload(zones: u64, read_percent: u8, block_bytes: u32, zoned: Zoned, passes
 
 /// Runs one thread. Returns its failure.
 fn run(zones: &Zones, device: &Arc<Mutex<Model>>, workload: &Workload, seed: u64) -> Option<Failure> {
+    run_counting(zones, device, workload, seed).0
+}
+
+/// Runs one thread. Returns its failure, and the number of resets that it counted.
+fn run_counting(
+    zones: &Zones,
+    device: &Arc<Mutex<Model>>,
+    workload: &Workload,
+    seed: u64,
+) -> (Option<Failure>, u64) {
     let job = zones.table().job(workload, workload.zoned().unwrap(), smallest_bytes(workload));
     let mut use_of_zones = Some(ZoneUse::with(zones, job, Box::new(ModelCommands(Arc::clone(device)))));
     let clock = Clock::start();
@@ -177,7 +187,7 @@ fn run(zones: &Zones, device: &Arc<Mutex<Model>>, workload: &Workload, seed: u64
     worker.recorder.start(clock.now_ns(), 0);
     worker.run_stepped(PeriodicSyncs::of(Syncs::NONE), None, None, use_of_zones.take()).expect("a queue");
     assert!(worker.queue.pushed.is_empty(), "every I/O has completed");
-    worker.failure
+    (worker.failure, worker.recorder.finish().tally.zone_resets)
 }
 
 /// Checks that the table knows the state of the device.
@@ -260,13 +270,31 @@ fn sequential_writes_continue_at_write_pointers_and_reset_full_zones() {
     for passes in [1, 3] {
         let write = Workload { access: Order::Sequential, ..workload(4, 0, 4096, Zoned::default(), passes) };
         let (zones, device) = (shared(&report, &[&write]), device(&report, false));
-        assert!(run(&zones, &device, &write, 1).is_none());
+        let (failure, resets) = run_counting(&zones, &device, &write, 1);
+        assert!(failure.is_none());
         let device = device.lock().unwrap();
+        assert_eq!(resets, device.resets);
         // The first pass writes the full zone again, and the rests of the others; the next ones write all of them.
         let expected = (1 + 4 * (passes - 1), passes * 4 * CAPACITY_BYTES - 8192 - 4096);
         assert_eq!((device.resets, device.written_bytes), expected);
         all_full(&device);
     }
+}
+
+/// As in fio.
+#[test]
+fn only_resets_of_zones_with_data_count() {
+    let mut report = report(4, 0, 0, &mut Rng::from_seed(1));
+    for (zone, written) in report.zones.iter_mut().zip([0, CAPACITY_BYTES, 8192, 0]) {
+        zone.pointer_bytes = zone.start_bytes + written;
+    }
+    let regime = Regime { trims: true, ..Regime::default() };
+    let trim = workload(4, 0, ZONE_BYTES as u32, Zoned::default(), 1);
+    let trim = Workload { access: Order::Sequential, regime, ..trim };
+    let (zones, device) = (shared(&report, &[&trim]), device(&report, false));
+    let (failure, resets) = run_counting(&zones, &device, &trim, 1);
+    assert!(failure.is_none());
+    assert_eq!((resets, device.lock().unwrap().resets), (2, 4));
 }
 
 fn all_full(device: &Model) {
