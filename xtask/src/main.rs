@@ -8,6 +8,9 @@ mod ci;
 mod crosscheck;
 mod deny;
 mod dist;
+#[expect(dead_code, reason = "the tests of `plateau load` use the other lists")]
+#[path = "../../crates/plateau/tests/fio_jobs/examples.rs"]
+mod fio_examples;
 mod kills;
 mod lab_demo;
 mod newcomer;

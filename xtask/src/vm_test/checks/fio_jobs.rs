@@ -3,14 +3,11 @@
 use anyhow::{Context as _, ensure};
 
 use super::errors::{made, remove};
+use crate::fio_examples::NEEDS_DRIVE;
 use crate::vm_test::check::{Check, Group};
 use vmlab::Lab;
 use vmlab::guest::{Guest, Ran};
 use vmlab::hardware::{NVME_512, NVME_PLACING};
-
-#[expect(dead_code, reason = "the tests of `plateau load` use the other examples")]
-#[path = "../../../../crates/plateau/tests/fio_jobs/examples.rs"]
-mod examples;
 
 pub const GROUP: Group = Group {
     name: "fio-jobs",
@@ -29,7 +26,7 @@ const SMALL: &[(&str, &str)] = &[("size=1G", "size=16M"), ("runtime=1000", "runt
 /// Returns the job file of an example, with this disk.
 fn job_file(name: &str, device: &str) -> anyhow::Result<String> {
     let (_, (_, sections)) =
-        examples::NEEDS_DRIVE.iter().find(|(_, (known, _))| *known == name).context("no such example")?;
+        NEEDS_DRIVE.iter().find(|(_, (known, _))| *known == name).context("no such example")?;
     let small = |option: &str| match SMALL.iter().find(|(large, _)| *large == option) {
         Some((_, small)) => (*small).to_owned(),
         None if option.starts_with("filename=") => format!("filename={device}"),
