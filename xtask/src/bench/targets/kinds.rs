@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -35,8 +34,6 @@ pub const KINDS: [Kind; 15] = [
     Kind { name: "nvme", make: |_| absent("/sys/module/nvme") },
 ];
 
-/// Time in which a server must be ready.
-const LONGEST_START: Duration = Duration::from_secs(10);
 /// Size of a file system: the smallest that XFS accepts.
 const FILE_SYSTEM_BYTES: u64 = 320 << 20;
 
@@ -86,28 +83,9 @@ fn mounted(workshop: &mut Workshop, kind: &str, device: &str) -> anyhow::Result<
 /// A file that QEMU's storage daemon serves from an image.
 fn fuse(workshop: &mut Workshop) -> anyhow::Result<String> {
     let (image, file) = (workshop.image("image")?, workshop.image("served")?.canonicalize()?);
-    let mut server = Command::new("qemu-storage-daemon")
-        .arg("--blockdev")
-        .arg(format!("driver=file,node-name=image,filename={},cache.direct=on", text(&image)?))
-        .arg("--export")
-        .arg(format!("type=fuse,id=served,node-name=image,writable=on,mountpoint={}", text(&file)?))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("qemu-storage-daemon cannot be run")?;
-    let begun = Instant::now();
-    while !super::made::is_mounted(&file)? {
-        ensure!(server.try_wait()?.is_none(), "qemu-storage-daemon ended at once");
-        if begun.elapsed() > LONGEST_START {
-            server.kill()?;
-            bail!("qemu-storage-daemon is not ready");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let path = text(&file)?;
-    workshop.add(Thing::Fuse { file, server: server.id() })?;
-    Ok(path)
+    let device = format!("driver=file,node-name=image,filename={},cache.direct=on", text(&image)?);
+    workshop.serve(&file, &["--blockdev", &device], "image")?;
+    text(&file)
 }
 
 fn dm_linear(workshop: &mut Workshop) -> anyhow::Result<String> {

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -19,6 +19,8 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 /// Time for which the kernel may still use a thing after the process that used it has ended.
 const LONGEST_USE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
+/// Time in which a server must be ready.
+const LONGEST_START: Duration = Duration::from_secs(10);
 
 /// A thing that was created, and how to recognise it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +90,32 @@ impl Workshop {
         let device = output(Command::new("losetup").args(arguments).arg(&image))?;
         self.add(Thing::Loop { device: device.clone(), image })?;
         Ok(device)
+    }
+
+    /// Lets QEMU's storage daemon serve a block device in place of a file. The options define the device, whose name is
+    /// `node`.
+    pub fn serve(&mut self, file: &Path, options: &[&str], node: &str) -> anyhow::Result<()> {
+        let place = file.to_str().context("the path is not UTF-8")?;
+        let mut server = Command::new("qemu-storage-daemon")
+            .args(options)
+            .arg("--export")
+            .arg(format!("type=fuse,id=served,node-name={node},writable=on,mountpoint={place}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("qemu-storage-daemon cannot be run")?;
+        self.add(Thing::Fuse { file: file.to_owned(), server: server.id() })?;
+        let begun = Instant::now();
+        while !is_mounted(file)? {
+            if server.try_wait()?.is_some() {
+                let output = server.wait_with_output()?;
+                bail!("qemu-storage-daemon: {}", String::from_utf8_lossy(&output.stderr).trim());
+            }
+            ensure!(begun.elapsed() < LONGEST_START, "qemu-storage-daemon is not ready");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// Notes a thing, to be removed later.
