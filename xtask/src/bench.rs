@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: measures performance against its targets. To add a benchmark, add a file to `bench/` and
 //! a line to [`BENCHMARKS`].
 
+mod agreement;
 mod engine;
 mod fleet;
 mod host;
@@ -27,6 +28,7 @@ use results::{Benchmark, Results, Verdict};
 
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] = &[
+    agreement::BENCHMARK,
     engine::BENCHMARK,
     fleet::BENCHMARK,
     lab::BENCHMARK,

@@ -5,8 +5,8 @@
 //! on disk first, so that the next run removes what a killed run left behind.
 
 mod kinds;
-mod made;
-mod tools;
+pub mod made;
+pub mod tools;
 
 use std::path::{Path, PathBuf};
 

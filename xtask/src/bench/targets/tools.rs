@@ -88,8 +88,8 @@ pub fn fill(binary: &Path, path: &str) -> anyhow::Result<()> {
     document(&mut command, "plateau load").map(drop)
 }
 
-/// Returns the identity of a target that this benchmark created.
-fn identity(path: &str) -> anyhow::Result<String> {
+/// Returns the identity of a target that a benchmark created.
+pub fn identity(path: &str) -> anyhow::Result<String> {
     Ok(device::open(path, &OpenOptions::default())?.facts().identity.clone())
 }
 
