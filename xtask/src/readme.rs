@@ -50,6 +50,20 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     type_all(root, "").map(|()| None)
 }
 
+/// Builds the program as users of the documents do, from what is committed, and returns its path. The commands in the
+/// documents use the same build.
+pub fn release_program(root: &Path) -> anyhow::Result<PathBuf> {
+    let fresh = Fresh::new(root, &clone_folder(root))?;
+    let user = User::new(root, &fresh.folder);
+    let words = ["cargo", "build", "--release", "--locked", "--quiet"];
+    let status = user.command(&words, &fresh.folder).status().context("cannot start cargo")?;
+    if status.success() {
+        Ok(programs_folder(root).join("release/plateau"))
+    } else {
+        bail!("`{}` ended with {status}", words.join(" "))
+    }
+}
+
 /// Runs the commands in the pages whose path contains `filter`.
 fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
@@ -78,7 +92,13 @@ fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
 
 /// Returns the folder of the clone. It is the same in each run, because cargo would rebuild the crates at any other path.
 fn clone_folder(root: &Path) -> PathBuf {
-    root.join("target/readme/clone")
+    programs_folder(root).join("clone")
+}
+
+/// Returns the folder of the programs that the documents' commands build. It is kept, so that later runs rebuild only
+/// changed files.
+fn programs_folder(root: &Path) -> PathBuf {
+    root.join("target/readme")
 }
 
 fn verdict(wrong: &Option<String>) -> &'static str {
@@ -140,8 +160,7 @@ impl User {
             path: format!("{}:{path}", installed.join("bin").display()),
             environment: vec![
                 ("CARGO_INSTALL_ROOT", installed),
-                // This directory is kept, so that later runs rebuild only changed files.
-                (PROGRAMS, root.join("target/readme")),
+                (PROGRAMS, programs_folder(root)),
                 // The tests have built the libraries of others there.
                 (BUILD, build_folder(root)),
                 ("PLATEAU_LIBRARY", place.join("lab")),

@@ -24,7 +24,11 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
 
 /// Cost of reports on full-size runs
 #[derive(clap::Args)]
-struct Report {}
+struct Report {
+    /// Release binary to measure [default: built from this tree]
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+}
 
 /// All tests of PTS-E 2.0.
 const ALL: [&str; 9] = ["wsat", "iops", "tp-1024", "lat", "hir", "xsr", "ecw", "cbw", "dirth"];
@@ -39,13 +43,16 @@ const CAPACITY_BYTES: u64 = 4_000_000_000_000;
 
 impl Measured for Report {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
-        Ok(Results { rows: rows(root, folder)?, how: format!("the release binary, medians of {RUNS} runs") })
+        let binary = self.binary.map_or_else(|| plateau_program(root, false), Ok)?.canonicalize()?;
+        Ok(Results {
+            rows: rows(&binary, folder)?,
+            how: format!("the release binary, medians of {RUNS} runs"),
+        })
     }
 }
 
 /// Creates the runs, then measures.
-fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
-    let binary = plateau_program(root, false)?;
+fn rows(binary: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let library = folder.join("report-runs");
     if library.exists() {
         std::fs::remove_dir_all(&library)?;
@@ -53,14 +60,14 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     println!("recording the runs; this takes a few minutes");
     let bundle = run(&library, "bundle", "pts-e-2.0", &["wsat", "iops", "tp-1024", "lat"])?;
     let all = run(&library, "all", "pts-e-2.0", &ALL)?;
-    let scaled = scaled(&binary, &library)?;
+    let scaled = scaled(binary, &library)?;
     let day = run(&library, "day", "pts-c-1.0", &["wsat"])?;
     let mut rows = Vec::new();
     for (name, run) in [("4 required tests", &bundle), ("9 tests", &all), ("9 tests at 1/1024", &scaled)] {
-        report(&binary, folder, name, run, &mut rows)?;
+        report(binary, folder, name, run, &mut rows)?;
     }
     rows.push(row("journal of 24 h WSAT", "MB", 60.0, megabytes(&day.join("journal"))?));
-    let fold = costs(&binary, |command| _ = command.arg("show").arg(&day))?;
+    let fold = costs(binary, |command| _ = command.arg("show").arg(&day))?;
     rows.push(row("24 h WSAT, loading and folding: CPU", "s", 3.0, fold.cpu_seconds));
     Ok(rows)
 }

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use super::{Fresh, User, clone_folder};
+use super::{Fresh, User, clone_folder, programs_folder};
 
 /// A build in progress. Dropping it stops it.
 pub struct Early {
@@ -21,7 +21,7 @@ impl Early {
     /// Starts the build in a fresh clone at the path that the documents' commands use later.
     pub fn start(root: &Path) -> anyhow::Result<Self> {
         let fresh = Fresh::new(root, &clone_folder(root))?;
-        let log = root.join("target/readme/early.log");
+        let log = programs_folder(root).join("early.log");
         let output = File::create(&log).with_context(|| log.display().to_string())?;
         // The same selection of packages and features as in the README.
         let mut command = User::new(root, &fresh.folder).command(
