@@ -41,8 +41,7 @@ impl Stream {
         let problem = pattern.problem(threads);
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
         let mut rng = Rng::from_seed_and_stream(seed, u64::from(thread));
-        let positions = pattern.positions_per_segment() * u64::from(pattern.span.segments);
-        let scatter = Scatter::new(pattern.offsets, pattern.sequence.as_ref(), positions, &mut rng);
+        let scatter = Scatter::new(pattern.offsets, pattern.sequence.as_ref(), pattern.positions(), &mut rng);
         Self {
             rng,
             lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),

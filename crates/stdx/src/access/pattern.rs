@@ -146,7 +146,7 @@ impl Pattern {
     }
 
     fn order_problem(&self) -> Option<String> {
-        let blocks = self.positions_per_segment() * u64::from(self.span.segments);
+        let blocks = self.positions();
         match (&self.sequence, self.offsets) {
             (Some(sequence), Offsets::Independent) => sequence.problem(blocks),
             (Some(_), _) => Some("both a sequence and a distribution of the offsets".into()),
@@ -161,7 +161,7 @@ impl Pattern {
     /// Returns the number of accesses after which the order of a thread's accesses ends; `None` if it does not.
     #[must_use]
     pub fn most_accesses(&self) -> Option<u64> {
-        let blocks = self.positions_per_segment() * u64::from(self.span.segments);
+        let blocks = self.positions();
         match (&self.sequence, self.offsets) {
             (Some(sequence), _) => sequence.accesses_within(blocks),
             (None, Offsets::Regions(regions)) => Some(regions.accesses(blocks)),
@@ -169,7 +169,12 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of positions in a segment that a distribution or a sequence numbers. As in fio, it is the number of
+    /// Returns the number of positions that a distribution or a sequence numbers.
+    pub(super) fn positions(&self) -> u64 {
+        self.positions_per_segment() * u64::from(self.span.segments)
+    }
+
+    /// Returns the number of these positions in a segment. As in fio, it is the number of
     /// blocks even if a smaller alignment moves them closer together; a larger one leaves room for fewer.
     pub(super) fn positions_per_segment(&self) -> u64 {
         let (bytes, block_bytes) = (self.span.segment_bytes, u64::from(self.kinds[0].block_bytes));
