@@ -259,6 +259,10 @@ fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
         (&[("file", long.as_str()), ("kind", "preset"), ("preset", "quick")], "more than 4096 bytes"),
         (&[("file", new), ("kind", "preset"), ("preset", "quick")], "enter its size in 'Size of a new file'"),
         (
+            &[("file", new), ("size", "abc"), ("kind", "preset"), ("preset", "quick")],
+            "'Size of a new file': 'abc' is not a size; write a number and a unit",
+        ),
+        (
             &[("file", new), ("size", "2"), ("kind", "preset"), ("preset", "quick")],
             "A size of 2 B is too small",
         ),

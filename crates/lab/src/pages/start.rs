@@ -4,7 +4,7 @@ use launch::{Plan, Request, Start, Target, TargetProblem};
 use maud::{Markup, html};
 use pts::{PROFILES, TESTS};
 use stdx::text::on_one_line;
-use stdx::units::amount_base2;
+use stdx::units::{amount_base2, parse_size};
 
 use super::account::token;
 use super::actions::times_resumed;
@@ -135,7 +135,7 @@ fn drive(app: &App, call: &Call) -> Markup {
                 }
                 label { "or a file (absolute path)" input name="file" value=(call.form("file")) placeholder="/mnt/drive/target.bin" autocomplete="off"; }
                 label { (SIZE) input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
-                label { (SCALE) input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
+                label { (SCALE) input name="scale" value=(scale) placeholder="1/16" pattern="\\s*(1\\s*/\\s*)?\\d{1,4}\\s*" title="1/N, such as 1/16" autocomplete="off"; }
             }
             @if let Err(why) = &devices { p.soft { (why) } }
         }
@@ -205,6 +205,10 @@ pub fn plan(app: &App, call: &Call) -> Answer {
         "text" => Plan::Text(call.form("plan").replace("\r\n", "\n")),
         _ => Plan::Tests { tests: tests.collect(), profile: call.form("profile").into() },
     };
+    // Checked here, because `plateau plan` would name the option instead of the field.
+    if let Some(Err(why)) = target.size.as_deref().map(parse_size) {
+        return shown(app, call, &[format!("'{SIZE}': {}.", on_one_line(&why))]);
+    }
     match app.starts.plan(call.user(), plan, target) {
         Ok(name) => Answer::see(format!("/start/{name}")),
         Err(why) => shown(app, call, &mistakes(why)),
