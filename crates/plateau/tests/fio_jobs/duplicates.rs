@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::Command;
 
-use super::{folder, plateau, support};
+use super::{fio, folder, plateau, support};
 
 const BLOCKS: usize = 4096;
 
@@ -34,10 +33,7 @@ fn working_sets_have_as_many_duplicates_as_those_of_fio() {
         let (ours, theirs) = (folder(), folder());
         let output = plateau(ours.path(), &words);
         assert_eq!(output.status.code(), Some(0), "{options}: {:?}", support::texts(&output));
-        let Ok(output) = Command::new("fio").args(&words).current_dir(theirs.path()).output() else {
-            skips::without("fio");
-            return;
-        };
+        let Some(output) = fio(theirs.path(), &words) else { return };
         assert_eq!(output.status.code(), Some(0), "{options}: {output:?}");
         for names in [&["a"][..], &["b"], &["a", "b"]] {
             let (ours, theirs) = (distinct(ours.path(), names), distinct(theirs.path(), names));

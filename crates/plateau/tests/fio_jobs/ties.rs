@@ -1,23 +1,17 @@
 //! Jobs that depend on each other do what they do with fio: `exitall` and `flow`.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{folder, plateau};
+use super::{fio, folder, plateau};
 
 /// Runs the same job file with fio and with `plateau load`, on the same file; returns the jobs of each.
 fn by_both(folder: &Path, jobs: &str) -> Option<[Vec<Value>; 2]> {
     let text = format!("[global]\nfilename=data\nsize=16m\nbs=4k\ndirect=1\nioengine=libaio\n{jobs}");
     std::fs::write(folder.join("job.fio"), text).expect("a job file");
     std::fs::write(folder.join("data"), vec![1; 16 << 20]).expect("a file");
-    let mut fio = Command::new("fio");
-    let fio = fio.args(["--output-format=json", "job.fio"]).current_dir(folder).stdin(Stdio::null());
-    let Ok(theirs) = fio.output() else {
-        skips::without("fio");
-        return None;
-    };
+    let theirs = fio(folder, &["--output-format=json", "job.fio"].map(str::to_owned))?;
     let ours = plateau(folder, &["job.fio".to_owned(), "--json".to_owned()]);
     Some([theirs, ours].map(|output| {
         assert_eq!(output.status.code(), Some(0), "{jobs}: {output:?}");

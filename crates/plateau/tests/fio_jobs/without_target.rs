@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use super::{folder, plateau, support};
+use super::{fio, folder, plateau, support};
 
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
@@ -37,10 +36,7 @@ fn file_operations_count_and_leave_the_files_that_fio_does() {
         assert_eq!(by_plateau["read"]["total_ios"], 40, "{engine}: {by_plateau}");
         assert_eq!(by_plateau["read"]["clat_ns"]["N"], 40, "{engine}: {by_plateau}");
         assert_eq!(names(ours.path()).len(), kept, "{engine}");
-        let Ok(output) = Command::new("fio").args(&words).current_dir(theirs.path()).output() else {
-            skips::without("fio");
-            return;
-        };
+        let Some(output) = fio(theirs.path(), &words) else { return };
         let by_fio = jobs(&output).remove(0);
         for key in ["total_ios", "io_bytes"] {
             assert_eq!(by_fio["read"][key], by_plateau["read"][key], "{engine}: {key}");
