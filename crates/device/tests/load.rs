@@ -229,6 +229,39 @@ fn loop_devices_of_both_sector_sizes_are_loaded_and_purged() {
     }
 }
 
+/// Returns the numbers of reads and writes that the kernel has merged into others (`/sys/block/DEVICE/stat`).
+fn merged_ios(device: &Loop) -> u64 {
+    let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.kname())).expect("statistics");
+    [1, 5]
+        .map(|column| stat.split_whitespace().nth(column).expect("a column").parse::<u64>().expect("a count"))
+        .iter()
+        .sum()
+}
+
+#[test]
+fn sequential_ios_reach_the_device_one_by_one() {
+    for engine in [Engine::IoUring, Engine::Libaio] {
+        let Some(device) = Loop::new(SIZE, &[]) else { return };
+        // A scheduler would merge what is waiting in its queue, whoever submits it.
+        let scheduler = format!("/sys/block/{}/queue/scheduler", device.kname());
+        std::fs::write(scheduler, "none").expect("no scheduler");
+        let mut target = armed(&device.path, &OpenOptions { engine, ..OpenOptions::default() });
+        let before = merged_ios(&device);
+        for read_percent in [0, 100, 50] {
+            let request = Workload {
+                access: Access::Sequential,
+                read_percent,
+                threads: 2,
+                queue_depth: 16,
+                until: Until::AmountBytes(16 * MIB),
+                ..workload(SIZE)
+            };
+            finish(&mut target, &request);
+            assert_eq!(merged_ios(&device), before, "{engine:?}, {read_percent} % reads");
+        }
+    }
+}
+
 #[test]
 fn idling_takes_time_and_a_purge_empties_a_file() {
     let file = support::file();

@@ -163,6 +163,9 @@ pub(crate) struct Shape {
     pub(crate) zoned: bool,
     /// Whether writes are atomic.
     pub(crate) atomic: bool,
+    /// Whether each I/O is submitted by a system call of its own: the kernel merges adjacent I/Os that one call submits, and
+    /// the device would get fewer and larger ones than the workload says.
+    pub(crate) apart: bool,
     /// The call that takes the place of all other I/Os.
     pub(crate) space: Option<crate::options::SpaceCall>,
     pub(crate) clock: crate::clock::Clock,

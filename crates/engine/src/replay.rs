@@ -62,6 +62,7 @@ pub fn replay(
         trims: false,
         zoned: false,
         atomic: false,
+        apart: true,
         thread: 0,
         space: None,
         clock: target.clock,

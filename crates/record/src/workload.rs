@@ -390,6 +390,14 @@ impl Workload {
         self.read_percent < 100
     }
 
+    /// Returns whether consecutive I/Os of a thread may be adjacent on the target, other than by chance.
+    #[must_use]
+    pub fn has_adjacent_ios(&self) -> bool {
+        let is_sequential = |access: Access| access == Access::Sequential;
+        let has_streams = self.kinds.iter().any(|kind| is_sequential(kind.access));
+        is_sequential(self.access) || has_streams || self.sequence.is_some()
+    }
+
     /// Returns whether other workloads may overwrite the blocks that this one verifies.
     #[must_use]
     pub fn shares_blocks(&self) -> bool {

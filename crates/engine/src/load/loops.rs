@@ -51,13 +51,14 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// the batch are processed, so each submission has its own time stamp.
     fn run_deep(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
+        let first_batch = self.queue.refill_batch().min(REFILL_BATCH);
         let mut in_flight = 0u32;
         for slot in 0..self.depth {
             if self.issue(slot, &mut requests).is_none() {
                 break;
             }
             in_flight += 1;
-            if in_flight.is_multiple_of(REFILL_BATCH) {
+            if in_flight.is_multiple_of(first_batch) {
                 self.queue.flush()?;
             }
         }

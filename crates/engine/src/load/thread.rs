@@ -66,6 +66,7 @@ pub(super) fn work<Q: Queue, C: Content>(
         trims: workload.regime.trims,
         zoned: workload.zoned().is_some(),
         atomic: workload.commands.as_ref().is_some_and(|commands| commands.atomic),
+        apart: workload.has_adjacent_ios(),
         space: match target.options.engine {
             Engine::Space(call) => Some(call),
             _ => None,

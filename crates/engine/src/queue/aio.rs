@@ -102,23 +102,28 @@ impl Aio {
     }
 
     /// Submits as many of the queued I/Os as the kernel accepts.
-    fn submit(&mut self) -> io::Result<()> {
-        if self.pushed.is_empty() {
-            return Ok(());
-        }
+    fn submit(&mut self) {
+        let at_once = if self.shape.apart { 1 } else { self.pushed.len() };
+        while !self.pushed.is_empty() && self.submit_first(at_once) {}
+    }
+
+    /// Submits the first `count` of the queued I/Os with one system call; returns whether the kernel accepted all of them.
+    fn submit_first(&mut self, count: usize) -> bool {
         let now_ns = self.stamps.start_ns();
         self.addresses.clear();
-        for &slot in &self.pushed {
+        for &slot in &self.pushed[..count] {
             self.started_ns[usize::from(slot)] = now_ns;
             self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
         }
         // SAFETY: the kernel reads this many pointers to requests. Their file and buffers stay valid until they
         // complete: the target outlives the queue, and drop waits for every I/O.
-        let answer = unsafe {
-            libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
-        };
+        let answer =
+            unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, self.addresses.as_mut_ptr()) };
         match check(answer) {
-            Ok(taken) => drop(self.pushed.drain(..taken)),
+            Ok(taken) => {
+                drop(self.pushed.drain(..taken));
+                return taken == count;
+            }
             // Continue, because reaping completions frees space.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.running() > 0 => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -126,7 +131,7 @@ impl Aio {
             // first request.
             Err(error) => self.refuse_first(&error, now_ns),
         }
-        Ok(())
+        false
     }
 
     /// Reaps completions: at least `least`, unless `time` elapses first. All completions of the previous call
@@ -229,12 +234,13 @@ impl Queue for Aio {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.submit()
+        self.submit();
+        Ok(())
     }
 
     fn wait(&mut self) -> io::Result<()> {
         loop {
-            self.submit()?;
+            self.submit();
             if self.taken < self.seen || self.in_flight == 0 {
                 return Ok(());
             }
@@ -249,7 +255,7 @@ impl Queue for Aio {
             return self.wait();
         }
         loop {
-            self.submit()?;
+            self.submit();
             if self.taken < self.seen {
                 return Ok(());
             }

@@ -31,6 +31,8 @@ pub(crate) struct Ring<S: Submission> {
     registered: Option<RawFd>,
     submissions: Submissions<S>,
     completions: Completions,
+    /// Whether each SQE is submitted by a call of its own.
+    apart: bool,
     /// Whether a kernel thread consumes SQEs as soon as they are published (`IORING_SETUP_SQPOLL`).
     polled_by_kernel: bool,
     /// Whether calls can wait with a timeout (Linux 5.11).
@@ -101,12 +103,13 @@ const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
     /// Creates a ring with at least this many entries. Must be called by the thread that uses the ring.
-    pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
+    /// If `apart`, each SQE is submitted by a call of its own, unless the kernel's thread submits them.
+    pub(crate) fn new(entries: u32, polling: Polling, apart: bool) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
-        Self::of(file, &params, polling)
+        Self::of(file, &params, polling, apart)
     }
 
-    fn of(file: OwnedFd, params: &io_uring_params, polling: Polling) -> io::Result<Self> {
+    fn of(file: OwnedFd, params: &io_uring_params, polling: Polling, apart: bool) -> io::Result<Self> {
         // Linux 5.4.
         if !params.features.contains(Feature::SINGLE_MMAP) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -147,6 +150,7 @@ impl<S: Submission> Ring<S> {
             registered: None,
             submissions,
             completions,
+            apart,
             polled_by_kernel: polling == Polling::Submissions,
             // With `IOPOLL`, the kernel polls without checking the timeout.
             timed: params.features.contains(Feature::EXT_ARG) && polling != Polling::Completions,
@@ -238,6 +242,9 @@ impl<S: Submission> Ring<S> {
     #[inline]
     pub(crate) fn enter(&mut self, count: u32) -> io::Result<()> {
         let Some(flags) = self.publish(count > 0) else { return Ok(()) };
+        if self.apart && !self.enter_apart(flags)? {
+            return Ok(());
+        }
         loop {
             // SAFETY: every SQE is fully written, and valid as `push` requires.
             match unsafe { io_uring_enter(self.descriptor(), self.unsubmitted(), count, flags) } {
@@ -261,6 +268,9 @@ impl<S: Submission> Ring<S> {
             std::thread::sleep(time.min(NAP));
         }
         let Some(flags) = self.publish(true) else { return Ok(()) };
+        if self.apart && !self.enter_apart(flags)? {
+            return Ok(());
+        }
         let entered = if waits {
             let mut limit =
                 Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() };
@@ -287,6 +297,21 @@ impl<S: Submission> Ring<S> {
             Err(error) => return Err(error.into()),
         }
         Ok(())
+    }
+
+    /// Submits each SQE but the last with a call of its own. Returns false if the kernel accepts no more for now.
+    fn enter_apart(&mut self, flags: Enter) -> io::Result<bool> {
+        while self.unsubmitted() > 1 {
+            // SAFETY: as in `enter`.
+            match unsafe { io_uring_enter(self.descriptor(), 1, 0, flags - Enter::GETEVENTS) } {
+                Ok(0) => return Ok(false),
+                Ok(consumed) => self.note_consumed(consumed),
+                Err(Errno::INTR) => {}
+                Err(error @ (Errno::BUSY | Errno::AGAIN)) => return self.refused(error).map(|()| false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
     }
 
     /// Tolerates a refused call, unless calls have been refused for too long without progress.

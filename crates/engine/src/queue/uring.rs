@@ -84,7 +84,7 @@ impl<E: Operation> Uring<E> {
 
     fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
-        let ring = Ring::new(u32::from(shape.depth), polling)?;
+        let ring = Ring::new(u32::from(shape.depth), polling, shape.apart)?;
         let (operation, mut remarks) = E::new(&ring, &shape, &buffers, target)?;
         let mut wait_batch = WaitBatch::ONE;
         if polling == Polling::No && E::is_helped(&shape) {
@@ -190,7 +190,7 @@ impl<E: Operation> Queue for Uring<E> {
     /// and one system call is saved.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
-        if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
+        if self.ring.ready() < self.refill_batch().min(REFILL_BATCH) as usize { Ok(()) } else { self.flush() }
     }
 
     #[inline]
@@ -243,6 +243,9 @@ impl<E: Operation> Queue for Uring<E> {
     /// queue depth cannot drop, and more system calls would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
+        if self.shape.apart {
+            return 1;
+        }
         let depth = u32::from(self.shape.depth);
         let least = batch(depth).max(self.wait_batch.submitted());
         if self.at_once_waits >= AT_ONCE_WAITS { depth } else { least }

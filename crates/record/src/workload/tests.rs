@@ -25,6 +25,22 @@ fn plain() -> Workload {
 }
 
 #[test]
+fn sequential_streams_and_sequences_have_adjacent_ios() {
+    let kind = |access| IoKind { share_percent: 50, access, read_percent: 65, block_bytes: 4096 };
+    let mixed = |other| Workload { kinds: vec![kind(Access::Random), kind(other)], ..plain() };
+    let sequence = Some(Sequence { blocks: vec![0, 1], strided: true });
+    for (workload, expected) in [
+        (plain(), false),
+        (Workload { access: Access::Sequential, ..plain() }, true),
+        (mixed(Access::Random), false),
+        (mixed(Access::Sequential), true),
+        (Workload { sequence, ..plain() }, true),
+    ] {
+        assert_eq!(workload.has_adjacent_ios(), expected, "{workload:?}");
+    }
+}
+
+#[test]
 fn only_nondefault_fields_are_stored() {
     let stored = serde_json::to_string(&plain()).unwrap();
     assert!(!stored.contains("regime"), "{stored}");
