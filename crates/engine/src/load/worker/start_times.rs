@@ -170,6 +170,7 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         trims: false,
         zoned: false,
         atomic: false,
+        apart: workload.has_adjacent_ios(),
         thread: 0,
         space: None,
         clock: timing.clock,

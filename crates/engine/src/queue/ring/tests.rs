@@ -17,7 +17,7 @@ fn no_ops_come_back<S: Submission>(flags: Setup, polling: Polling, entry: fn(Hea
         Ok(made) => made,
         Err(error) => return println!("{flags:?}: not on this kernel ({error})"),
     };
-    let mut ring = Ring::<S>::of(file, &params, polling).expect("a ring");
+    let mut ring = Ring::<S>::of(file, &params, polling, false).expect("a ring");
     let (mut pushed, mut back) = (0u64, Vec::new());
     while back.len() < 1000 {
         for _ in 0..=pushed % u64::from(ENTRIES) {
@@ -51,7 +51,7 @@ fn every_kernel_gets_a_ring_that_it_supports() {
 
 #[test]
 fn a_wait_ends_when_its_time_is_over() {
-    let mut ring = match Ring::<Entry>::new(ENTRIES, Polling::No) {
+    let mut ring = match Ring::<Entry>::new(ENTRIES, Polling::No, false) {
         Ok(ring) => ring,
         Err(error) => return println!("no ring on this host: {error}"),
     };
