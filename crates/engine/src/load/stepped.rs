@@ -106,7 +106,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         steps.unsubmitted += 1;
         // Submit large I/Os at once, because filling the next large buffer would delay them.
         let is_large = steps.requests[usize::from(slot)].block_bytes() >= LARGE_BYTES;
-        if steps.unsubmitted == REFILL_BATCH || is_large {
+        if steps.unsubmitted >= self.queue.refill_batch().min(REFILL_BATCH) || is_large {
             steps.unsubmitted = 0;
             self.queue.flush()?;
         }
