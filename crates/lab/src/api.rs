@@ -57,7 +57,7 @@ pub fn tested(app: &App, _: &Call) -> Answer {
 
 /// `/api/devices`
 pub fn devices(app: &App, _: &Call) -> Answer {
-    let devices = match (app.devices)() {
+    let devices = match app.devices.all() {
         Ok(devices) => devices,
         Err(why) => return Answer::error(500, why),
     };

@@ -12,6 +12,7 @@ use transfer::{Received, TransferError};
 use crate::body::{Body, Field};
 use crate::campaigns::{Campaigns, ReadCampaigns};
 use crate::catalogue::{Catalogue, SavedRows};
+use crate::devices::{Devices, ListDevices};
 use crate::embedding::ReadMetrics;
 use crate::error::ServeError;
 use crate::followed::Followed;
@@ -53,7 +54,7 @@ pub struct Options {
     /// Names of the simulated drive models.
     pub models: Vec<&'static str>,
     /// Lists the host's block devices, or returns the reason why it cannot.
-    pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
+    pub devices: ListDevices,
     /// Reports the campaigns to show.
     pub campaigns: ReadCampaigns,
     /// The metrics of another service that embeds this server; None for a server of its own. An embedded server serves
@@ -94,23 +95,6 @@ impl Options {
     }
 }
 
-/// A block device of the host.
-#[derive(Debug, Clone)]
-pub struct Device {
-    /// Path, such as `/dev/nvme0n1`.
-    pub path: String,
-    /// Type, such as `NVMe`.
-    pub kind: String,
-    /// Identity that the user must type to confirm erasing the device; None if unknown.
-    pub identity: Option<String>,
-    /// Model; None if unknown.
-    pub model: Option<String>,
-    /// Capacity; None if unknown.
-    pub capacity_bytes: Option<u64>,
-    /// Why the device cannot be tested; empty if it can.
-    pub refusals: Vec<String>,
-}
-
 /// The state of the server.
 pub struct App {
     pub gate: Gate,
@@ -122,7 +106,7 @@ pub struct App {
     pub starts: Arc<Starts>,
     pub receivers: Receivers,
     pub models: Vec<&'static str>,
-    pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
+    pub devices: Devices,
     pub campaigns: Campaigns,
     pub embedding: Option<ReadMetrics>,
     is_terminal: bool,
@@ -152,7 +136,7 @@ impl App {
             starts,
             receivers: Receivers::of(options.library),
             models: options.models,
-            devices: options.devices,
+            devices: Devices::of(options.devices),
             campaigns: Campaigns::of(options.campaigns),
             embedding: options.embedding,
             is_terminal: options.is_terminal,

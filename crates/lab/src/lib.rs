@@ -15,6 +15,7 @@ mod body;
 mod campaigns;
 mod catalogue;
 mod connections;
+mod devices;
 mod document;
 mod drives;
 mod embedding;
@@ -46,8 +47,9 @@ mod users;
 use follow::{live, snapshot};
 
 pub use announce::Announcement;
-pub use app::{Device, Options};
+pub use app::Options;
 pub use campaigns::{Campaign, CampaignJob, ReadCampaigns};
+pub use devices::{Device, ListDevices};
 pub use embedding::{Metric, ReadMetrics};
 pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;

@@ -7,7 +7,8 @@ use stdx::units::{amount_base10, grouped};
 use super::edition::{Edition, link};
 use super::frame::{Page, badge, brief, figure, host_limited, marks, moment, problem};
 use super::sparkline::sparkline;
-use crate::app::{Answer, App, Call, Device};
+use crate::app::{Answer, App, Call};
+use crate::devices::Device;
 use crate::drives::{Drive, History, Measured, drives};
 
 /// Limit on the runs that the page of a drive lists; a calibration drive may have thousands.
@@ -16,7 +17,7 @@ const MOST_RUNS: usize = 100;
 /// `/drives`
 pub fn list(app: &App, _: &Call) -> Answer {
     // Which processes use the devices takes as long as the runs.
-    let (rows, devices) = both(|| app.catalogue.rows(), || (app.devices)());
+    let (rows, devices) = both(|| app.catalogue.rows(), || app.devices.all());
     let rows = match rows {
         Ok(rows) => rows,
         Err(why) => return Answer { status: 500, ..Answer::html(problem("No library", &why)) },

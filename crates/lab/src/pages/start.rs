@@ -37,7 +37,7 @@ pub fn form(app: &App, call: &Call) -> Answer {
 /// Returns the form fields with which an earlier run was planned; None if it was not started with the form.
 fn filled_in(app: &App, request: &Request) -> Option<Vec<(String, String)>> {
     let Request::Start(Start { plan, target, .. }) = request else { return None };
-    let is_listed = || (app.devices)().iter().flatten().any(|device| device.path == target.path);
+    let is_listed = || app.devices.all().iter().flatten().any(|device| device.path == target.path);
     let field = if target.is_simulated() || is_listed() { "target" } else { "file" };
     let mut form = vec![(field, target.path.as_str())];
     form.extend(target.scale.as_deref().map(|scale| ("scale", scale)));
@@ -108,7 +108,7 @@ fn fields(app: &App, call: &Call) -> Markup {
 }
 
 fn drive(app: &App, call: &Call) -> Markup {
-    let devices = (app.devices)();
+    let devices = app.devices.all();
     let target = call.form("target");
     let scale = if call.form.is_empty() { USUAL_SCALE } else { call.form("scale") };
     html! {
