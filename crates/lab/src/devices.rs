@@ -20,6 +20,9 @@ pub struct Device {
     pub refusals: Vec<String>,
 }
 
+/// The block devices, or the reason why they cannot be listed.
+type Listed = Result<Vec<Device>, String>;
+
 /// Lists the host's block devices, or returns the reason why it cannot.
 pub type ListDevices = Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>;
 
@@ -30,7 +33,7 @@ const LASTS: Duration = Duration::from_secs(2);
 /// The devices, examined for one visitor at a time.
 pub struct Devices {
     list: ListDevices,
-    latest: Mutex<Option<(Instant, Result<Vec<Device>, String>)>>,
+    latest: Mutex<Option<(Instant, Listed)>>,
 }
 
 impl Devices {
@@ -39,7 +42,7 @@ impl Devices {
     }
 
     /// Returns the devices as they were at most two seconds ago, or the reason why they cannot be listed.
-    pub fn all(&self) -> Result<Vec<Device>, String> {
+    pub fn all(&self) -> Listed {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, listed)) = &*latest
             && at.elapsed() < LASTS
