@@ -100,6 +100,12 @@ pub(crate) trait Queue {
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
+    /// Returns whether each I/O is submitted by a system call of its own ([`Shape::apart`]). It should then be submitted as
+    /// soon as it is queued, because its time stamp is that of the call.
+    #[inline]
+    fn submits_apart(&self) -> bool {
+        false
+    }
     /// Returns whether the queue polls and thus keeps a CPU busy even when idle.
     fn is_polling(&self) -> bool {
         false

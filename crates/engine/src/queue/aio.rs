@@ -9,7 +9,7 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::stamps::Stamps;
-use super::{Completion, Queue, Shape, Slot, Sync};
+use super::{Completion, Queue, REFILL_BATCH, Shape, Slot, Sync};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -103,7 +103,7 @@ impl Aio {
 
     /// Submits as many of the queued I/Os as the kernel accepts.
     fn submit(&mut self) {
-        let at_once = if self.shape.apart { 1 } else { self.pushed.len() };
+        let at_once = if self.submits_apart() { 1 } else { self.pushed.len() };
         while !self.pushed.is_empty() && self.submit_first(at_once) {}
     }
 
@@ -268,6 +268,14 @@ impl Queue for Aio {
                 return Ok(());
             }
         }
+    }
+
+    fn refill_batch(&self) -> u32 {
+        if self.submits_apart() { 1 } else { REFILL_BATCH }
+    }
+
+    fn submits_apart(&self) -> bool {
+        self.shape.apart
     }
 
     fn reap(&mut self) -> Option<Completion> {

@@ -32,6 +32,7 @@ impl Operation for Deallocate {
     type Target = Namespace;
     const REACHES_TARGET: bool = true;
     const NEEDS_A_TRIAL: bool = true;
+    const MAY_BE_MERGED: bool = false;
     const FILLS_BUFFER: bool = false;
 
     fn new(

@@ -23,6 +23,8 @@ pub(crate) trait Operation: Sized {
     const REACHES_TARGET: bool;
     /// Whether trying a first I/O is the only way to find out if the kernel supports the operation.
     const NEEDS_A_TRIAL: bool;
+    /// Whether the kernel may merge adjacent I/Os that one system call submits. It never merges commands.
+    const MAY_BE_MERGED: bool = true;
 
     /// Registers the file and the buffers with the kernel. The returned remarks name the registrations that the
     /// kernel refused.
@@ -133,6 +135,7 @@ impl Operation for NoOp {
     type Target = ();
     const REACHES_TARGET: bool = false;
     const NEEDS_A_TRIAL: bool = false;
+    const MAY_BE_MERGED: bool = false;
 
     fn new(_: &Ring<Entry>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Vec<PathRemark>)> {
         Ok((Self, Vec::new()))

@@ -69,6 +69,7 @@ impl Operation for Command {
     type Target = Namespace;
     const REACHES_TARGET: bool = true;
     const NEEDS_A_TRIAL: bool = true;
+    const MAY_BE_MERGED: bool = false;
 
     fn new(
         ring: &Ring<BigEntry>,

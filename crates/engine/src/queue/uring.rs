@@ -82,12 +82,15 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
+    fn with(mut shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
+        // Worker threads submit one I/O at a time.
+        let is_helped = polling == Polling::No && E::is_helped(&shape);
+        shape.apart &= E::MAY_BE_MERGED && !is_helped;
         let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling, shape.apart)?;
         let (operation, mut remarks) = E::new(&ring, &shape, &buffers, target)?;
         let mut wait_batch = WaitBatch::ONE;
-        if polling == Polling::No && E::is_helped(&shape) {
+        if is_helped {
             remarks.push(PathRemark::KernelThreads);
             let depth = u32::from(shape.depth);
             wait_batch = WaitBatch::of(depth, batch(depth), ring.helpers().unwrap_or(depth));
@@ -243,12 +246,16 @@ impl<E: Operation> Queue for Uring<E> {
     /// queue depth cannot drop, and more system calls would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
-        if self.shape.apart {
+        if self.submits_apart() {
             return 1;
         }
         let depth = u32::from(self.shape.depth);
         let least = batch(depth).max(self.wait_batch.submitted());
         if self.at_once_waits >= AT_ONCE_WAITS { depth } else { least }
+    }
+
+    fn submits_apart(&self) -> bool {
+        self.shape.apart
     }
 
     fn is_polling(&self) -> bool {

@@ -106,6 +106,7 @@ impl Operation for VariedCommand {
     type Target = Varied;
     const REACHES_TARGET: bool = true;
     const NEEDS_A_TRIAL: bool = true;
+    const MAY_BE_MERGED: bool = false;
 
     fn new(
         ring: &Ring<BigEntry>,

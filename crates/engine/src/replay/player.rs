@@ -99,7 +99,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
     fn run(&mut self, start_ns: u64) -> io::Result<()> {
         loop {
             let open = self.failure.is_none() && !self.stop.load(Ordering::Relaxed);
-            let next_ns = if open { self.submit(start_ns) } else { u64::MAX };
+            let next_ns = if open { self.submit(start_ns)? } else { u64::MAX };
             let is_idle = self.free.len() == self.in_flight.len();
             if is_idle && (!open || self.feed.is_over()) {
                 return Ok(());
@@ -114,19 +114,22 @@ impl<'a, Q: Queue> Player<'a, Q> {
     }
 
     /// Starts the I/Os that are due and returns the time of the next check.
-    fn submit(&mut self, start_ns: u64) -> u64 {
+    fn submit(&mut self, start_ns: u64) -> io::Result<u64> {
         loop {
             let Some(due) = self.feed.peek() else {
-                return if self.feed.is_over() { u64::MAX } else { self.clock.now_ns() + LATE_BATCH_NS };
+                return Ok(if self.feed.is_over() { u64::MAX } else { self.clock.now_ns() + LATE_BATCH_NS });
             };
             let due_ns = start_ns + due.due_ns;
             let now_ns = self.clock.now_ns();
             if (self.pace == Pace::Open && due_ns > now_ns) || now_ns < start_ns {
-                return due_ns.max(start_ns);
+                return Ok(due_ns.max(start_ns));
             }
-            let Some(slot) = self.free.pop() else { return u64::MAX };
+            let Some(slot) = self.free.pop() else { return Ok(u64::MAX) };
             self.feed.advance();
             self.start(slot, due.access, due_ns);
+            if self.queue.submits_apart() {
+                self.queue.flush()?;
+            }
         }
     }
 

@@ -87,7 +87,7 @@ pub(super) const IGNORED: &[Key] = &[
         "iodepth_batch",
         &["iodepth_batch_submit"],
         "N",
-        "the engine submits so that the depth is maintained",
+        "the engine submits so that the depth is maintained, and adjacent I/Os one by one",
     ),
     ignored(
         "iodepth_batch_complete_min",
