@@ -100,11 +100,16 @@ pub(crate) trait Queue {
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
-    /// Returns whether each I/O is submitted by a system call of its own ([`Shape::apart`]). It should then be submitted as
-    /// soon as it is queued, because its time stamp is that of the call.
+    /// Returns whether each I/O is submitted by a system call of its own ([`Shape::apart`]).
     #[inline]
     fn submits_apart(&self) -> bool {
         false
+    }
+    /// Submits the I/O that was just queued if it has a system call of its own, so that it does not wait for I/Os that are
+    /// queued after it.
+    #[inline]
+    fn submit_if_apart(&mut self) -> io::Result<()> {
+        if self.submits_apart() { self.flush() } else { Ok(()) }
     }
     /// Returns whether the queue polls and thus keeps a CPU busy even when idle.
     fn is_polling(&self) -> bool {

@@ -38,7 +38,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
                 *due = schedule.take();
                 if self.issue(slot, &mut requests).is_some() {
                     syncs.issued(requests[usize::from(slot)].access());
-                    self.submit_if_apart()?;
+                    self.queue.submit_if_apart()?;
                 }
                 open = !self.ahead.is_over();
             }

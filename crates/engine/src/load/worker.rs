@@ -333,12 +333,6 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took
     }
 
-    /// Submits the latest I/O if it has a system call of its own, so that it does not wait for I/Os that are issued after it.
-    #[inline]
-    pub(crate) fn submit_if_apart(&mut self) -> std::io::Result<()> {
-        if self.queue.submits_apart() { self.queue.flush() } else { Ok(()) }
-    }
-
     /// Handles a sync, or an I/O whose length was not fully transferred. A failure ends the run of all workers,
     /// unless the kernel requests a retry. A retried I/O counts once, and its response time starts at the first
     /// attempt.

@@ -127,9 +127,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
             let Some(slot) = self.free.pop() else { return Ok(u64::MAX) };
             self.feed.advance();
             self.start(slot, due.access, due_ns);
-            if self.queue.submits_apart() {
-                self.queue.flush()?;
-            }
+            self.queue.submit_if_apart()?;
         }
     }
 
